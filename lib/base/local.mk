@@ -1,0 +1,8 @@
+# lib/base - what every room stands on; uses libc only
+noinst_LIBRARIES += libbase.a
+libbase_a_SOURCES = \
+	%reldir%/err.h %reldir%/err.c %reldir%/cleanup.h %reldir%/mem.h %reldir%/mem.c \
+	%reldir%/log.h %reldir%/log.c %reldir%/buf.h %reldir%/buf.c %reldir%/map.h %reldir%/map.c \
+	%reldir%/parse.h %reldir%/parse.c %reldir%/file.h %reldir%/file.c \
+	%reldir%/fault.h %reldir%/fault.def %reldir%/fault.c %reldir%/gqtime.h %reldir%/gqtime.c \
+	%reldir%/signame.h %reldir%/signame.c %reldir%/banned.h
