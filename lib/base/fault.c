@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * fault.c - named fault points, read once from GQ_FAULT */
-#include "config.h"
-
 #include "base/fault.h"
 
 #ifdef GQ_DEBUG

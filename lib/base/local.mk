@@ -6,3 +6,8 @@ libbase_a_SOURCES = \
 	%reldir%/parse.h %reldir%/parse.c %reldir%/file.h %reldir%/file.c \
 	%reldir%/fault.h %reldir%/fault.def %reldir%/fault.c %reldir%/gqtime.h %reldir%/gqtime.c \
 	%reldir%/signame.h %reldir%/signame.c %reldir%/banned.h
+
+UNIT_TESTS += tests/unit/test_base
+tests_unit_test_base_SOURCES = tests/unit/test_base.c
+tests_unit_test_base_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_base_LDADD = libbase.a $(CMOCKA_LIBS) -lm
