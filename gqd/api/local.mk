@@ -1,1 +1,9 @@
-# gqd/api
+# gqd/api - the server, one file per resource; and gqd/loop, which it shares with daemon.c
+noinst_LIBRARIES += libloop.a
+libloop_a_SOURCES = gqd/loop.h gqd/loop.c
+libloop_a_CPPFLAGS = $(AM_CPPFLAGS) $(EVENT_CFLAGS)
+
+UNIT_TESTS += tests/unit/test_loop
+tests_unit_test_loop_SOURCES = tests/unit/test_loop.c
+tests_unit_test_loop_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_loop_LDADD = libloop.a libbase.a $(CMOCKA_LIBS) $(EVENT_LIBS) -lm
