@@ -87,15 +87,25 @@ configure_in() {
 	echo "$*" >"$dir/.configured"
 }
 
+# make_each DIR TARGET...: one after the other; side by side they would build the same files
+make_each() {
+	in=$1
+	shift
+	for target in "$@"; do
+		make -s --no-print-directory -C "$in" -j"$jobs" "$target" || return 1
+	done
+}
+
 # make_in DIR [TARGET...]: all, and these; says nothing when there is nothing to do
 make_in() {
 	dir=$1
 	shift
-	if make -s -C "$dir" -q all-am "$@" >/dev/null 2>&1; then
+	# automake's rule for config.h never looks up to date, so it is asked about by hand
+	if make -s -C "$dir" -q -o config.h all-am "$@" >/dev/null 2>&1 &&
+		[ -z "$(find "$dir/config.h" -newer "$dir/bin/.made")" ]; then
 		return 0
 	fi
-	step "building ${dir#"$top"/}" "$logs/build.log" \
-		make -s --no-print-directory -C "$dir" -j"$jobs" all "$@"
+	step "building ${dir#"$top"/}" "$logs/build.log" make_each "$dir" all "$@"
 }
 
 do_build() {
