@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # autogen.sh - make configure and Makefile.in from configure.ac and Makefile.am
 set -e
 cd "$(dirname "$0")"

@@ -1,0 +1,106 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: MIT
+# layers.t - who may include whom; a room that must talk to another does it through gqd/daemon.c
+use strict;
+use warnings;
+use File::Basename qw(dirname);
+use Test::More;
+
+my $top = $ENV{GQ_TOP} // dirname(__FILE__) . '/../..';
+chdir $top or BAIL_OUT("no sources at $top");
+
+# Which room a file belongs to: the first that matches.
+my @rooms = (
+	[ qr{^lib/([a-z]+)/}                     => sub { $1 } ],
+	[ qr{^gqd/(core|store|exec|shim|gpu|watch)/} => sub { $1 } ],
+	[ qr{^gqd/api/}                          => sub { 'server' } ],
+	[ qr{^gqd/loop}                          => sub { 'loop' } ],
+	[ qr{^gqd/}                              => sub { 'daemon' } ],
+	[ qr{^(checkpoint|gqsub|gqctl|tests|examples)/} => sub { $1 } ],
+);
+
+# What a room may include: rooms, or single files of one. Every room may include itself.
+my %may = (
+	base       => [],
+	job        => [qw(base)],
+	conf       => [qw(base)],
+	gq         => [qw(base)],
+	simgpu     => [qw(base)],
+	loop       => [qw(base)],
+	api        => [qw(base job)],
+	client     => [qw(base job api)],
+	gqsub      => [qw(base job api client)],
+	gqctl      => [qw(base job api client)],
+	core       => [qw(base job)],
+	store      => [qw(base gqd/core/event.h gqd/core/rows.h gqd/core/job_state.def gqd/core/reason.def)],
+	exec       => [qw(base)],
+	gpu        => [qw(base)],
+	watch      => [qw(base)],
+	checkpoint => [qw(base)],
+	shim       => [qw(base checkpoint gqd/exec/proto.h gqd/exec/protocol.h)],
+	server     => [qw(base job api loop gqd/core/core.h gqd/core/event.h gqd/core/rows.h)],
+	daemon     => [qw(*)],
+	tests      => [qw(*)],
+	examples   => [qw(gq)],
+);
+
+# Libraries from outside, each behind at most two files, and in which rooms those may be.
+my %behind = (
+	'event2/'     => [qw(loop server)],
+	'libconfig.h' => [qw(conf)],
+	'zstd.h'      => [qw(checkpoint)],
+	'jansson.h'   => [qw(api)],
+	'sqlite3.h'   => [qw(store)],
+	'curses.h'    => [qw(gqctl)],
+	'nccl.h'      => [qw(gq)],
+);
+
+sub room_of {
+	my ($file) = @_;
+	for my $r (@rooms) {
+		return $r->[1]->() if $file =~ $r->[0];
+	}
+	return undef;
+}
+
+# The file that the compiler finds for a quoted include: beside the includer, or under an -I.
+sub resolve {
+	my ($from, $name) = @_;
+	for my $dir (dirname($from), '.', 'lib', 'gqd') {
+		my $path = "$dir/$name";
+		1 while $path =~ s{(^|/)(?!\.\.)[^/]+/\.\./}{$1};
+		$path =~ s{(^|/)\./}{$1}g;
+		return $path if -f $path;
+	}
+	return undef;
+}
+
+my @files = grep { /\.[ch]$/ } split /\n/, `git ls-files 2>/dev/null || find [a-z]* -path 'build*' -prune -o -type f -print`;
+my (%user, @lost, @crossed);
+for my $file (@files) {
+	my $room = room_of($file);
+	push @lost, $file and next unless defined $room && $may{$room};
+	open my $in, '<', $file or next;
+	while (<$in>) {
+		if (/^\s*#\s*include\s+<([^>]+)>/) {
+			for my $lib (grep { index($1, $_) == 0 } keys %behind) {
+				$user{$lib}{$file} = $room;
+			}
+		} elsif (/^\s*#\s*include\s+"([^"]+)"/) {
+			my $target = resolve($file, $1) // next; # generated: lies in the build directory
+			my $theirs = room_of($target) // '';
+			next if $theirs eq $room || grep { $_ eq $theirs || $_ eq $target || $_ eq '*' } @{ $may{$room} };
+			push @crossed, "$file:$.: $room may not include $target";
+		}
+	}
+}
+
+is(join("\n", @lost), '', 'every source file lies in a room');
+is(join("\n", @crossed), '', 'every include follows an arrow');
+for my $lib (sort keys %behind) {
+	my @in = grep { $user{$lib}{$_} ne 'tests' } sort keys %{ $user{$lib} // {} };
+	cmp_ok(scalar @in, '<=', 2, "<$lib> is in at most two files") or diag("@in");
+	my @wrong = grep { my $f = $_; !grep { $_ eq $user{$lib}{$f} } @{ $behind{$lib} } } @in;
+	is("@wrong", '', "<$lib> stays in: @{ $behind{$lib} }");
+}
+done_testing();
