@@ -97,10 +97,12 @@ sim_cards() {
 	gq_memory=${2:-80G}
 	shift
 	[ $# -eq 0 ] || shift
-	gq_libs=$(find "$GQ_BUILD" -maxdepth 5 -name libnvidia-ml.so.1 -not -path '*/asan/*' | head -n 1)
-	[ -n "$gq_libs" ] || bail "no simulated driver under $GQ_BUILD"
+	for gq_libs in "$GQ_BUILD/lib/simgpu" "$GQ_BUILD/lib/simgpu/.libs"; do
+		[ ! -e "$gq_libs/libnvidia-ml.so.1" ] || break
+	done
+	[ -e "$gq_libs/libnvidia-ml.so.1" ] || bail "no simulated driver in $GQ_BUILD/lib/simgpu"
 	GQ_SIMGPU=$gq_dir/simgpu
-	LD_LIBRARY_PATH=$(dirname "$gq_libs")
+	LD_LIBRARY_PATH=$gq_libs
 	export GQ_SIMGPU LD_LIBRARY_PATH
 	gq-simgpu -f "$GQ_SIMGPU" create --cards "$gq_cards" --memory "$gq_memory" "$@" ||
 		bail "gq-simgpu create failed"
