@@ -104,6 +104,8 @@ struct window {
 };
 void core_window(const struct core *c, const struct card *card, gq_time now, struct window *ret);
 
+/* Why a job waits now (computed, not stored), or the reason in its row. */
+enum reason core_reason(const struct core *c, const struct job *j, gq_time now);
 gq_time core_promise(const struct core *c, const struct job *j); /* time it needs to leave */
 /* One line why a waiting job waits, with the numbers; "" for others. @buf ≥ 200 bytes. */
 char *core_explain(const struct core *c, const struct job *j, gq_time now, char *buf, size_t size);

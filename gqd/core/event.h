@@ -97,7 +97,9 @@ struct event {
 		struct service service; /* id, lease_lost, lease_until, changed_at are ignored */
 		const struct core_conf *conf;
 	};
-	uint32_t ret_id; /* out: job, service or reservation id that was made */
+	uint32_t ret_id;         /* out: job, service or reservation id that was made */
+	uint8_t ret_reason;      /* out, test_only: why it would wait; REASON_NONE = starts now */
+	uint16_t ret_card;       /* out, test_only: on this card */
 };
 
 enum effect_type {
@@ -110,6 +112,7 @@ enum effect_type {
 	FX_KILL,    /* SIGKILL everything in the capsule */
 	FX_FORGET,  /* its end is on disk: the shim may go, its records are removed */
 	FX_DROP_IMAGE, /* remove image `image` of the job */
+	FX_FORGET_JOB, /* the job has ended: nothing of it stays but its output */
 	FX_N
 };
 
