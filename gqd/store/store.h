@@ -52,7 +52,9 @@ struct store_ops {
 	int (*put_audit)(struct store *s, const struct audit *row, struct gq_err *err);
 	int (*commit)(struct store *s, struct gq_err *err);
 	void (*rollback)(struct store *s);
-	/* Reading, any time. -ENOENT = no such row. */
+	/* Reading, any time. -ENOENT = no such row. The strings of *ret are the caller's; a row
+	 * that @fn sees is lent for the call. each_job: those that have ended (filter->job: that
+	 * one, ended or not), by ended_at; each_eviction by notice_at; newest first. */
 	int (*get_job)(struct store *s, uint32_t id, struct job *ret, struct gq_err *err);
 	int (*get_spec)(struct store *s, uint32_t job, char **ret, size_t *ret_len,
 		struct gq_err *err);
@@ -62,7 +64,8 @@ struct store_ops {
 		void (*fn)(void *ctx, const struct eviction *row), void *ctx, struct gq_err *err);
 	int (*each_audit)(struct store *s, const struct store_filter *f,
 		void (*fn)(void *ctx, const struct audit *row), void *ctx, struct gq_err *err);
-	/* Removes ended jobs, evictions and audit rows older than @before. */
+	/* Removes ended jobs, evictions, reservations and audit rows older than @before, a bounded
+	 * number per call: how many it removed; again until 0. Not within a turn. */
 	int (*prune)(struct store *s, gq_time before, struct gq_err *err);
 	int (*probe)(struct store *s, struct gq_err *err); /* can it write now? changes nothing */
 };
