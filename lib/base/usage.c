@@ -9,6 +9,12 @@
 
 #define HELP_COLUMN 32
 
+/* "[FILE]", but not "[TYPE:]N" */
+static bool is_optional(const char *arg)
+{
+	return arg[0] == '[' && strchr(arg, ']') == arg + strlen(arg) - 1;
+}
+
 int usage_find(const struct usage_option *options, size_t n, const char *name, size_t len,
 	struct gq_err *err)
 {
@@ -44,7 +50,7 @@ static int next_long(struct usage_scan *scan, const struct usage_option *options
 		return -EINVAL;
 	if (value && !options[o].arg)
 		return gq_err_set(err, -EINVAL, "option --%s takes no value", options[o].long_name);
-	if (!value && options[o].arg && options[o].arg[0] != '[') {
+	if (!value && options[o].arg && !is_optional(options[o].arg)) {
 		if (scan->next >= scan->argc)
 			return gq_err_set(err, -EINVAL, "option --%s needs a value: --%s=%s",
 				options[o].long_name, options[o].long_name, options[o].arg);
@@ -66,7 +72,7 @@ static int next_short(struct usage_scan *scan, const struct usage_option *option
 	if (o == n)
 		return gq_err_set(err, -EINVAL, "unknown option -%c: see --help", c);
 	*ret_value = NULL;
-	if (!options[o].arg || options[o].arg[0] == '[') {
+	if (!options[o].arg || is_optional(options[o].arg)) {
 		if (!*scan->cluster)
 			scan->cluster = NULL;
 		return (int)o;
@@ -113,7 +119,7 @@ int usage_next(struct usage_scan *scan, const struct usage_option *options, size
 static void add_name(const struct usage_option *o, struct buf *out)
 {
 	buf_fmt(out, "--%s", o->long_name);
-	if (o->arg && o->arg[0] == '[')
+	if (o->arg && is_optional(o->arg))
 		buf_fmt(out, "[=%s", o->arg + 1);
 	else if (o->arg)
 		buf_fmt(out, "=%s", o->arg);
@@ -168,7 +174,7 @@ void usage_man(const struct usage_option *options, size_t n, struct buf *out)
 		if (o->short_name)
 			buf_fmt(out, "\\fB\\-%c\\fR, ", o->short_name);
 		buf_fmt(&name, "\\fB--%s\\fR", o->long_name);
-		if (o->arg && o->arg[0] == '[')
+		if (o->arg && is_optional(o->arg))
 			buf_fmt(&name, "[=\\fI%.*s\\fR]", (int)strlen(o->arg) - 2, o->arg + 1);
 		else if (o->arg)
 			buf_fmt(&name, "=\\fI%s\\fR", o->arg);
