@@ -54,7 +54,10 @@ need() {
 		complain "packages are missing; as root: apt-get install" $absent
 		return 1
 	fi
-	step "updating the package lists" "$logs/apt.log" apt-get update || return 1
+	if [ -z "${GQ_APT_UPDATED:-}" ]; then
+		step "updating the package lists" "$logs/apt.log" apt-get update || return 1
+		export GQ_APT_UPDATED=1 # known to tools/criu.sh, too
+	fi
 	# shellcheck disable=SC2086
 	step "installing $(echo "$absent" | wc -l) packages" "$logs/apt.log" apt_install $absent
 }

@@ -73,6 +73,12 @@ apt_install() {
 		install -y --no-install-recommends "$@"
 }
 
+# update_lists: unless whoever called has just done it
+update_lists() {
+	[ -z "${GQ_APT_UPDATED:-}" ] || return 0
+	step "updating the package lists" "$log" apt-get update && GQ_APT_UPDATED=1
+}
+
 install_packages() {
 	# shellcheck disable=SC2086 # a list of names
 	need=$(missing $packages)
@@ -82,7 +88,7 @@ install_packages() {
 		complain "building CRIU needs packages; as root: apt-get install" $need
 		return 1
 	fi
-	step "updating the package lists" "$log" apt-get update || return 1
+	update_lists || return 1
 	# shellcheck disable=SC2086
 	step "installing $(echo "$need" | wc -l) packages to build CRIU" "$log" apt_install $need
 }
@@ -110,7 +116,7 @@ archives() {
 fetch() {
 	sites=$(archives)
 	if [ -z "$sites" ] && is_root; then
-		step "updating the package lists" "$log" apt-get update
+		update_lists
 		sites=$(archives)
 	fi
 	for site in $sites; do
