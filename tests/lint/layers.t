@@ -45,15 +45,15 @@ my %may = (
 	examples   => [qw(gq)],
 );
 
-# Libraries from outside, each behind at most two files, and in which rooms those may be.
+# Libraries from outside, each behind at most so many files, and in which rooms those may be.
 my %behind = (
-	'event2/'     => [qw(loop server)],
-	'libconfig.h' => [qw(conf)],
-	'zstd.h'      => [qw(checkpoint)],
-	'jansson.h'   => [qw(api)],
-	'sqlite3.h'   => [qw(store)],
-	'curses.h'    => [qw(gqctl)],
-	'nccl.h'      => [qw(gq)],
+	'event2/'     => [2, qw(loop server)],
+	'libconfig.h' => [2, qw(conf)],
+	'zstd.h'      => [2, qw(checkpoint)],
+	'jansson.h'   => [2, qw(api job)],
+	'sqlite3.h'   => [3, qw(store)], # the inner headers of one room
+	'curses.h'    => [2, qw(gqctl)],
+	'nccl.h'      => [2, qw(gq)],
 );
 
 sub room_of {
@@ -99,9 +99,10 @@ for my $file (@files) {
 is(join("\n", @lost), '', 'every source file lies in a room');
 is(join("\n", @crossed), '', 'every include follows an arrow');
 for my $lib (sort keys %behind) {
+	my ($most, @homes) = @{ $behind{$lib} };
 	my @in = grep { $user{$lib}{$_} ne 'tests' } sort keys %{ $user{$lib} // {} };
-	cmp_ok(scalar @in, '<=', 2, "<$lib> is in at most two files") or diag("@in");
-	my @wrong = grep { my $f = $_; !grep { $_ eq $user{$lib}{$f} } @{ $behind{$lib} } } @in;
-	is("@wrong", '', "<$lib> stays in: @{ $behind{$lib} }");
+	cmp_ok(scalar @in, '<=', $most, "<$lib> is in at most $most files") or diag("@in");
+	my @wrong = grep { my $f = $_; !grep { $_ eq $user{$lib}{$f} } @homes } @in;
+	is("@wrong", '', "<$lib> stays in: @homes");
 }
 done_testing();
