@@ -6,6 +6,7 @@
 #define GQ_BASE_PARSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -34,5 +35,9 @@ int parse_bool(const char *s, bool *ret, struct gq_err *err); /* true/yes/on/1, 
 
 /* Is @s valid UTF-8 without NUL and without control characters (tab excepted)? */
 bool str_is_clean(const char *s);
+
+/* First byte of @s that is not UTF-8, NULL if all is well; NUL and control characters are allowed.
+ * s[len] must be readable. */
+const char *utf8_fault(const char *s, size_t len);
 
 #endif

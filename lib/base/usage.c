@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 
 #define HELP_COLUMN 32
+#define MAN_COLUMN  66
 
 /* "[FILE]", but not "[TYPE:]N" */
 static bool is_optional(const char *arg)
@@ -148,9 +149,16 @@ void usage_help(const struct usage_option *options, size_t n, struct buf *out)
 
 void usage_man_text(const char *text, struct buf *out)
 {
-	for (const char *p = text; *p; p++) {
-		bool first = p == text || p[-1] == '\n';
+	int column = 0;
+	bool first = true;
 
+	for (const char *p = text; *p; p++, column++) {
+		if (*p == '\n' || (*p == ' ' && column >= MAN_COLUMN)) {
+			buf_chr(out, '\n');
+			first = true;
+			column = -1;
+			continue;
+		}
 		if (first && (*p == '.' || *p == '\''))
 			buf_str(out, "\\&");
 		if (*p == '\\' && p[1] != 'f')
@@ -159,6 +167,7 @@ void usage_man_text(const char *text, struct buf *out)
 			buf_str(out, "\\-");
 		else
 			buf_chr(out, *p);
+		first = false;
 	}
 }
 

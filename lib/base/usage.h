@@ -58,7 +58,8 @@ void usage_help(const struct usage_option *options, size_t n, struct buf *out);
 /* man(7) source, a .TP entry each. */
 void usage_man(const struct usage_option *options, size_t n, struct buf *out);
 
-/* Plain text as man(7) source: backslashes, dashes and leading dots made safe. */
+/* Plain text as man(7) source: dashes, backslashes (but \fB…\fR) and leading dots made safe, long
+ * lines broken at blanks. */
 void usage_man_text(const char *text, struct buf *out);
 
 #endif

@@ -23,27 +23,6 @@ static int line_of(const char *script, const char *at)
 	return line;
 }
 
-/* First byte that is no UTF-8, or NULL; control characters are a script's own business. */
-static const char *utf8_fault(const char *s, size_t len)
-{
-	const unsigned char *p = (const unsigned char *)s, *end = p + len;
-
-	while (p < end) {
-		int n = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : *p < 0xf5 ? 4 : 0;
-
-		if (!n || end - p < n)
-			return (const char *)p;
-		for (int i = 1; i < n; i++)
-			if ((p[i] & 0xc0) != 0x80)
-				return (const char *)p;
-		if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-			(*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f))
-			return (const char *)p;
-		p += n;
-	}
-	return NULL;
-}
-
 static int check_first_line(const char *script, size_t len, struct gq_err *err)
 {
 	const char *end = memchr(script, '\n', len);
