@@ -4,7 +4,7 @@ E2E_TESTS  = $(sort $(wildcard $(top_srcdir)/tests/e2e/*.t))
 LINT_TESTS = $(sort $(wildcard $(top_srcdir)/tests/lint/*.t))
 RUN_TESTS  = $(top_srcdir)/tests/lib/run-tests --build .
 
-.PHONY: check-programs list-tests list-unit check-unit check-sim check-e2e lint check-asan check-valgrind \
+.PHONY: check-programs list-tests list-unit list-installed check-unit check-sim check-e2e lint check-asan check-valgrind \
 	fuzz bench format coverage
 check-programs: $(check_PROGRAMS)
 list-tests:
@@ -12,6 +12,9 @@ list-tests:
 
 list-unit:
 	@echo $(UNIT_TESTS) $(SIM_TESTS)
+
+list-installed:
+	@echo $(notdir $(bin_PROGRAMS) $(sbin_PROGRAMS) $(pkglibexec_PROGRAMS))
 
 check-local:
 	$(AM_V_at)$(RUN_TESTS) $(UNIT_TESTS) $(SIM_TESTS) $(LINT_TESTS) $(E2E_TESTS)

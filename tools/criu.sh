@@ -108,7 +108,6 @@ good_tarball() { echo "$sha256  $1" | sha256sum --check --status 2>/dev/null; }
 
 # archives: every place apt is configured to fetch packages from, one URI a line
 archives() {
-	# shellcheck disable=SC2016 # apt expands it
 	apt-get indextargets --format '$(SITE)' 'Created-By: Packages' 2>/dev/null | sort -u
 }
 

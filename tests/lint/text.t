@@ -41,7 +41,6 @@ is 'no archive host is named: apt knows them' "$hosts" ''
 # One line of tabs or of spaces, never a trailing blank, always a newline at the end
 blanks=$(files '*.c' '*.h' '*.sh' '*.t' '*.mk' '*.md' '*.def' | xargs grep -nE '[[:blank:]]+$' | cut -d: -f1,2)
 is 'no blanks at the end of a line' "$blanks" ''
-# shellcheck disable=SC2016 # awk's, not the shell's
 long=$(files '*.c' '*.h' | grep -v '^tests/' | xargs awk '
 	{ l = $0; gsub(/\t/, "        ", l); if (length(l) > 120) print FILENAME ":" FNR ": " length(l) }')
 is 'no line of C beyond 120 columns' "$long" ''
