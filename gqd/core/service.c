@@ -106,6 +106,8 @@ static int service_put(struct core *c, gq_time now, struct event *ev, struct gq_
 	if (!s) {
 		s = xnew(struct service);
 		*s = *new;
+		s->uid = new->from_config ? new->uid : ev->uid;
+		s->lease_lost = false;
 		s->id = c->next_service++;
 		s->changed_at = now;
 		ptrs_add(&c->services, s);

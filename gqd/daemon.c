@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: MIT
+ * daemon.c - the heartbeat: decide, remember, carry out
+ * Everything that happens goes through daemon_step() into the core. At the end of a loop turn what
+ * changed is committed, and only then effects are carried out and replies sent. A commit that fails
+ * takes the turn back: the core is loaded again from the last good rows, and nothing is decided
+ * until the store can write; exec and gpu then say again what is true. */
+#include "daemon.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/fault.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+#define STORE_RETRY GQ_SEC(1)
+#define MINUTE      GQ_SEC(60)
+#define ROUNDS_MAX  64 /* commits in one turn: effects that fail at once come back as facts */
+
+static void daemon_arm(struct daemon *d);
+
+/* --- decide --------------------------------------------------------------------------------- */
+
+int daemon_step(struct daemon *d, struct event *ev, struct gq_err *err)
+{
+	struct gq_err broken = {0};
+	int r;
+
+	if (d->store_failed)
+		return gq_err_set(err, -ENOSPC, "gqd cannot write its store (%.160s); nothing was changed",
+			d->store_error);
+	r = core_step(d->core, gq_now(), ev, &d->effects, err);
+	d->stepped = true;
+#ifdef GQ_DEBUG
+	if (core_check(d->core, gq_now(), &broken) < 0) {
+		log_err("core: %s (after event %d)", broken.text, ev->type);
+		abort();
+	}
+#endif
+	(void)broken;
+	return r;
+}
+
+void daemon_fact(struct daemon *d, struct event *ev)
+{
+	struct gq_err err = {0};
+
+	if (d->store_failed)
+		return; /* asked for again once the store is back */
+	if (daemon_step(d, ev, &err) < 0)
+		log_err("event %d: %s, ignoring", ev->type, err.text);
+}
+
+void daemon_keep_spec(struct daemon *d, uint32_t job, char *text, size_t len)
+{
+	if (d->n_specs == d->cap_specs) {
+		d->cap_specs = d->cap_specs ? d->cap_specs * 2 : 16;
+		d->specs = xrealloc(d->specs, d->cap_specs, sizeof(*d->specs));
+	}
+	d->specs[d->n_specs++] = (struct pending_spec){job, text, len};
+}
+
+/* --- remember ------------------------------------------------------------------------------- */
+
+static bool dirty_any(const struct dirty *dirty)
+{
+	return dirty->n_jobs || dirty->n_services || dirty->n_reservations || dirty->n_evictions ||
+	       dirty->n_audits;
+}
+
+static int commit_rows(struct daemon *d, const struct dirty *dirty, struct gq_err *err)
+{
+	const struct store_ops *s = d->store->ops;
+	int r = 0;
+
+	for (size_t i = 0; i < d->n_specs && !r; i++)
+		r = s->put_spec(d->store, d->specs[i].job, d->specs[i].text, d->specs[i].len, err);
+	for (size_t i = 0; i < dirty->n_jobs && !r; i++)
+		r = s->put_job(d->store, dirty->jobs[i], err);
+	for (size_t i = 0; i < dirty->n_services && !r; i++)
+		r = s->put_service(d->store, dirty->services[i], err);
+	for (size_t i = 0; i < dirty->n_reservations && !r; i++)
+		r = s->put_reservation(d->store, dirty->reservations[i], err);
+	for (size_t i = 0; i < dirty->n_evictions && !r; i++)
+		r = s->put_eviction(d->store, dirty->evictions[i], err);
+	for (size_t i = 0; i < dirty->n_audits && !r; i++)
+		r = s->put_audit(d->store, &dirty->audits[i], err);
+	return r;
+}
+
+static int daemon_commit(struct daemon *d, const struct dirty *dirty, struct gq_err *err)
+{
+	const struct store_ops *s = d->store->ops;
+	int r = gq_fault("store.begin");
+
+	if (r < 0)
+		return gq_err_sys(err, r, "store");
+	r = s->begin(d->store, err);
+	if (r < 0)
+		return r;
+	r = commit_rows(d, dirty, err);
+	if (!r)
+		r = s->commit(d->store, err);
+	else
+		s->rollback(d->store);
+	return r;
+}
+
+static void specs_clear(struct daemon *d)
+{
+	for (size_t i = 0; i < d->n_specs; i++)
+		free(d->specs[i].text);
+	d->n_specs = 0;
+}
+
+/* The audit trail and the log say the same. */
+static void daemon_log_audits(const struct dirty *dirty)
+{
+	for (size_t i = 0; i < dirty->n_audits; i++)
+		log_info("%s %u: %s", audit_kind_name(dirty->audits[i].kind), dirty->audits[i].id,
+			dirty->audits[i].text);
+}
+
+/* --- load, and load again ------------------------------------------------------------------- */
+
+static void load_job(void *ctx, const struct job *row)
+{
+	core_load_job(ctx, row);
+}
+
+static void load_service(void *ctx, const struct service *row)
+{
+	core_load_service(ctx, row);
+}
+
+static void load_reservation(void *ctx, const struct reservation *row)
+{
+	core_load_reservation(ctx, row);
+}
+
+static void load_eviction(void *ctx, const struct eviction *row)
+{
+	core_load_eviction(ctx, row);
+}
+
+static void load_next_ids(void *ctx, uint32_t job, uint32_t reservation, uint32_t service,
+	uint32_t eviction)
+{
+	core_load_next_ids(ctx, job, reservation, service, eviction);
+}
+
+static int daemon_load(struct daemon *d, struct gq_err *err)
+{
+	struct core_conf settings;
+	struct store_load to = {.job = load_job, .service = load_service,
+		.reservation = load_reservation, .eviction = load_eviction, .next_ids = load_next_ids};
+
+	settings_core(d, &settings);
+	d->core = core_free(d->core);
+	d->core = core_new(&settings);
+	to.ctx = d->core;
+	return d->store->ops->load(d->store, &to, err);
+}
+
+/* Every job that should have a shim is asked for; what exec knows comes back as reports. */
+static void daemon_adopt(struct daemon *d)
+{
+	const struct job *const *jobs;
+	size_t n = core_jobs(d->core, &jobs), held = 0;
+	struct {
+		uint32_t job, incarnation;
+	} *pairs = xcalloc(n + 1, sizeof(*pairs));
+	struct gq_err err;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!job_state_has_cards(jobs[i]->state))
+			continue;
+		pairs[held].job = jobs[i]->id;
+		pairs[held++].incarnation = jobs[i]->incarnation;
+	}
+	for (size_t i = 0; i < held; i++)
+		if (exec_adopt(d->exec, pairs[i].job, pairs[i].incarnation, &err) < 0)
+			log_debug("job %u.%u: %s", pairs[i].job, pairs[i].incarnation, err.text);
+	free(pairs);
+}
+
+/* A core as the store remembers it, told again what is there. Its effects are carried out with the
+ * next commit. */
+static void daemon_revive(struct daemon *d)
+{
+	effects_clear(&d->effects);
+	core_resume(d->core, gq_now(), &d->effects);
+	d->stepped = true;
+	daemon_adopt(d);
+	report_cards_again(d);
+	settings_services(d);
+}
+
+static void store_retry(void *ctx)
+{
+	struct daemon *d = ctx;
+	struct gq_err err = {0};
+
+	if (d->store->ops->probe(d->store, &err) < 0 || daemon_load(d, &err) < 0) {
+		str_copy(d->store_error, sizeof(d->store_error), err.text);
+		loop_timer_at(d->store_retry, gq_monotonic() + STORE_RETRY);
+		return;
+	}
+	d->store_failed = false;
+	log_info("store: can be written again, going on");
+	daemon_revive(d);
+}
+
+/* The turn did not happen: whatever was decided in it is forgotten. */
+static void daemon_take_back(struct daemon *d, const struct gq_err *why)
+{
+	struct gq_err err = {0};
+
+	log_err("store: %s; nothing is decided until it can be written again", why->text);
+	str_copy(d->store_error, sizeof(d->store_error), why->text);
+	d->store_failed = true;
+	specs_clear(d);
+	effects_clear(&d->effects);
+	if (daemon_load(d, &err) < 0)
+		log_err("store: cannot be read either: %s", err.text);
+	report_cards_again(d); /* for people who look meanwhile */
+	api_fail(d->api, why->code == -ENOSPC || why->code == -EDQUOT ? -ENOSPC : -EIO, why->text);
+	loop_timer_at(d->store_retry, gq_monotonic() + STORE_RETRY);
+}
+
+/* --- carry out ------------------------------------------------------------------------------ */
+
+static void daemon_do_all(struct daemon *d)
+{
+	struct effects now = d->effects;
+
+	d->effects = (struct effects){0};
+	for (size_t i = 0; i < now.len; i++)
+		effect_do(d, &now.list[i]);
+	effects_clear(&now);
+}
+
+static void daemon_turn(void *ctx)
+{
+	struct daemon *d = ctx;
+	struct gq_err err = {0};
+	struct dirty dirty;
+	bool woke = false;
+
+	for (int round = 0; d->stepped && !d->store_failed && round < ROUNDS_MAX; round++) {
+		d->stepped = false;
+		core_dirty(d->core, &dirty);
+		if (dirty_any(&dirty)) {
+			if (daemon_commit(d, &dirty, &err) < 0) {
+				daemon_take_back(d, &err);
+				return;
+			}
+			woke |= dirty.n_jobs > 0;
+			daemon_log_audits(&dirty);
+		}
+		specs_clear(d);
+		core_dirty_done(d->core);
+		gq_fault("store.committed");
+		api_flush(d->api);
+		daemon_do_all(d);
+	}
+	api_flush(d->api);
+	if (woke)
+		api_wake(d->api);
+	daemon_arm(d);
+}
+
+/* --- timers --------------------------------------------------------------------------------- */
+
+static void on_deadline(void *ctx)
+{
+	struct event ev = {.type = EV_TICK, .uid = (uid_t)-1, .privileged = true};
+
+	daemon_fact(ctx, &ev);
+}
+
+static void on_exec(void *ctx)
+{
+	struct daemon *d = ctx;
+
+	exec_dispatch(d->exec);
+}
+
+static void on_gpu(void *ctx)
+{
+	struct daemon *d = ctx;
+
+	gpu_dispatch(d->gpu);
+}
+
+static void daemon_arm(struct daemon *d)
+{
+	loop_timer_at(d->deadline, d->store_failed ? GQ_NEVER : core_next_deadline(d->core));
+	if (d->gpu)
+		loop_timer_at(d->gpu_deadline, gpu_next_deadline(d->gpu));
+}
+
+static void daemon_new_settings(struct daemon *d)
+{
+	struct core_conf settings;
+	struct event ev = {.type = EV_CONF, .uid = (uid_t)-1, .privileged = true, .conf = &settings};
+
+	settings_core(d, &settings);
+	if (memcmp(&settings, core_settings(d->core), sizeof(settings)) != 0)
+		daemon_fact(d, &ev);
+}
+
+/* Old rows go in small steps, and local time may have got another offset. */
+static void on_minute(void *ctx)
+{
+	struct daemon *d = ctx;
+	struct gq_err err = {0};
+
+	if (!d->store_failed) {
+		daemon_new_settings(d);
+		if (d->store->ops->prune(d->store, gq_now() - d->conf.keep_history, &err) < 0)
+			log_warn("store: old rows stay: %s", err.text);
+	}
+	loop_timer_at(d->minute, gq_monotonic() + MINUTE);
+}
+
+static void conf_override(char **field, const char *value)
+{
+	if (!value)
+		return;
+	free(*field);
+	*field = xstrdup(value);
+}
+
+void daemon_reload(struct daemon *d)
+{
+	struct gq_conf fresh;
+	struct gq_err err = {0};
+	struct buf fixed = BUF_INIT;
+
+	if (conf_load(d->conf_path, &fresh, &err) < 0) {
+		log_err("%s; the old settings stay", err.text);
+		return;
+	}
+	conf_override(&fresh.state_dir, d->state_arg);
+	conf_override(&fresh.run_dir, d->run_arg);
+	conf_not_reloadable(&d->conf, &fresh, &fixed);
+	if (fixed.len)
+		log_warn("config: %s changed: takes effect when gqd is started again", buf_c(&fixed));
+	buf_clear(&fixed);
+	conf_clear(&d->conf);
+	d->conf = fresh;
+	if (settings_operator(d, &err) < 0)
+		log_warn("%s, ignoring", err.text);
+	daemon_new_settings(d);
+	report_cards_again(d); /* labels may differ */
+	settings_services(d);
+	log_info("config: read again");
+}
+
+/* --- open and close ------------------------------------------------------------------------- */
+
+/* One gqd per state directory. */
+static int daemon_lock(struct daemon *d, struct gq_err *err)
+{
+	_cleanup_free_ char *path = xasprintf("%s/gqd.lock", d->state_dir);
+	char pid[32] = "";
+	ssize_t n;
+
+	d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (d->lock_fd < 0)
+		return gq_err_sys(err, -errno, "%s", path);
+	if (flock(d->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		n = read(d->lock_fd, pid, sizeof(pid) - 1);
+		pid[n > 0 ? strcspn(pid, "\n") : 0] = '\0';
+		return gq_err_set(err, -EBUSY,
+			"%s: another gqd (pid %s) uses this state directory; stop it, or give --state-dir",
+			d->state_dir, pid[0] ? pid : "?");
+	}
+	snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	if (ftruncate(d->lock_fd, 0) < 0 || write_all(d->lock_fd, pid, strlen(pid)) < 0)
+		return gq_err_sys(err, -errno, "%s", path);
+	return 0;
+}
+
+static int daemon_dirs(struct daemon *d, struct gq_err *err)
+{
+	int r;
+
+	conf_override(&d->conf.state_dir, d->state_arg);
+	conf_override(&d->conf.run_dir, d->run_arg);
+	d->state_dir = xstrdup(d->conf.state_dir ? d->conf.state_dir : GQ_STATEDIR);
+	d->run_dir = xstrdup(d->conf.run_dir ? d->conf.run_dir : GQ_RUNDIR);
+	d->image_dir = d->conf.image_dir ? xstrdup(d->conf.image_dir)
+					 : xasprintf("%s/images", d->state_dir);
+	d->socket = xasprintf("%s/gqd.sock", d->run_dir);
+	r = dir_make(d->state_dir, 0755, err);
+	if (!r)
+		r = dir_make(d->run_dir, 0755, err);
+	if (!r)
+		r = dir_make(d->image_dir, 0700, err);
+	return r;
+}
+
+/* A helper program: beside our own binary (a build tree), else where `make install` puts it. */
+static char *daemon_helper(const char *name)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *path, *slash;
+
+	if (n > 0) {
+		self[n] = '\0';
+		slash = strrchr(self, '/');
+		if (slash)
+			*slash = '\0';
+		path = xasprintf("%s/%s", self, name);
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
+	return xasprintf("%s/%s", GQ_LIBEXECDIR, name);
+}
+
+static int daemon_open_exec(struct daemon *d, struct gq_err *err)
+{
+	_cleanup_free_ char *shim = daemon_helper("gq-shim");
+	struct exec_conf conf = {.run_dir = d->run_dir, .state_dir = d->state_dir,
+		.image_dir = d->image_dir, .shim = shim,
+		.criu = d->conf.criu ? d->conf.criu : GQ_CRIU, .capsule = d->capsule,
+		.dump_timeout = d->conf.dump_timeout, .restore_timeout = d->conf.restore_timeout};
+
+	return exec_new(&conf, report_exec, d, &d->exec, err);
+}
+
+static int daemon_open_gpu(struct daemon *d, struct gq_err *err)
+{
+	_cleanup_free_ char *sampler = daemon_helper("gq-sampler");
+	struct gpu_conf conf = {.sampler = sampler, .nvml_library = d->conf.nvml_library,
+		.period = d->conf.sample_period, .busy_percent = d->conf.idle_percent, .hits = 2,
+		.lost_after = GQ_SEC(5)};
+
+	if (conf.lost_after < 3 * conf.period)
+		conf.lost_after = 3 * conf.period;
+	return gpu_new(&conf, report_gpu, report_owner, d, &d->gpu, err);
+}
+
+/* Many clients at once are not a reason to fail. */
+static void daemon_raise_files(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+static int daemon_open_rooms(struct daemon *d, struct gq_err *err)
+{
+	struct api_host host = host_template;
+	int r;
+
+	r = store_sqlite_open(d->state_dir, &d->store, err);
+	if (!r)
+		r = daemon_load(d, err);
+	if (!r)
+		r = loop_new(&d->loop, err);
+	if (!r)
+		r = daemon_open_exec(d, err);
+	if (!r)
+		r = daemon_open_gpu(d, err);
+	host.ctx = d;
+	if (!r)
+		r = api_new(&host, d->loop, d->socket, &d->api, err);
+	return r;
+}
+
+static void daemon_watch(struct daemon *d)
+{
+	d->exec_watch = loop_watch_fd(d->loop, exec_fd(d->exec), on_exec, d);
+	d->gpu_watch = loop_watch_fd(d->loop, gpu_fd(d->gpu), on_gpu, d);
+	d->deadline = loop_timer_new(d->loop, LOOP_WALL, on_deadline, d);
+	d->gpu_deadline = loop_timer_new(d->loop, LOOP_MONOTONIC, on_gpu, d);
+	d->minute = loop_timer_new(d->loop, LOOP_MONOTONIC, on_minute, d);
+	d->store_retry = loop_timer_new(d->loop, LOOP_MONOTONIC, store_retry, d);
+	loop_timer_at(d->minute, gq_monotonic() + MINUTE);
+	loop_after_turn(d->loop, daemon_turn, d);
+}
+
+int daemon_open(struct daemon *d, struct gq_err *err)
+{
+	int r;
+
+	d->lock_fd = -1;
+	d->capsule = geteuid() == 0;
+	d->started_at = gq_now();
+	daemon_raise_files();
+	r = daemon_dirs(d, err);
+	if (!r)
+		r = daemon_lock(d, err);
+	if (!r)
+		r = settings_operator(d, err);
+	if (!r)
+		r = daemon_open_rooms(d, err);
+	if (r < 0)
+		return r;
+	daemon_watch(d);
+	daemon_revive(d);
+	r = exec_adopt_done(d->exec);
+	if (r > 0)
+		log_warn("%d shims of jobs that nobody knows were told to end", r);
+	daemon_turn(d);
+	return 0;
+}
+
+/* Jobs, shims and snapshots go on without us. */
+void daemon_close(struct daemon *d)
+{
+	if (d->loop) {
+		d->exec_watch = loop_unwatch(d->exec_watch);
+		d->gpu_watch = loop_unwatch(d->gpu_watch);
+	}
+	d->api = api_free(d->api);
+	d->gpu = gpu_free(d->gpu);
+	d->exec = exec_free(d->exec);
+	d->core = core_free(d->core);
+	if (d->store)
+		d->store = d->store->ops->close(d->store);
+	d->loop = loop_free(d->loop);
+	specs_clear(d);
+	free(d->specs);
+	free(d->cards);
+	effects_clear(&d->effects);
+	free(d->state_dir);
+	free(d->run_dir);
+	free(d->image_dir);
+	free(d->socket);
+	if (d->lock_fd >= 0)
+		close(d->lock_fd);
+	conf_clear(&d->conf);
+}
