@@ -12,7 +12,7 @@ bin=${1:-$top/build/bin}
 [ -x "$bin/gqd" ] || { echo "demo: $bin/gqd: not built; run ./setup.sh build" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || { echo "demo: needs root: namespaces and CRIU" >&2; exit 1; }
 PATH=$bin:$PATH
-steps=30000
+steps=90000
 
 dir=$(mktemp -d /tmp/gq-demo.XXXXXX)
 gqd_pid=
