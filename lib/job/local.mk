@@ -7,3 +7,20 @@ libjob_a_SOURCES = \
 	%reldir%/fields.def %reldir%/field.h %reldir%/json_encode.c %reldir%/decode.h \
 	%reldir%/json_decode.c %reldir%/check.c %reldir%/path.c
 libjob_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+
+job_tests = tests/unit/test_job_spec tests/unit/test_directives tests/unit/test_job_json \
+	tests/unit/test_job_path
+job_test_libs = libjob.a libbase.a $(CMOCKA_LIBS) $(JANSSON_LIBS) -lm
+UNIT_TESTS += $(job_tests)
+tests_unit_test_job_spec_SOURCES = tests/unit/test_job_spec.c
+tests_unit_test_job_spec_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_job_spec_LDADD = $(job_test_libs)
+tests_unit_test_directives_SOURCES = tests/unit/test_directives.c
+tests_unit_test_directives_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_directives_LDADD = $(job_test_libs)
+tests_unit_test_job_json_SOURCES = tests/unit/test_job_json.c
+tests_unit_test_job_json_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_job_json_LDADD = $(job_test_libs)
+tests_unit_test_job_path_SOURCES = tests/unit/test_job_path.c
+tests_unit_test_job_path_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_job_path_LDADD = $(job_test_libs)
