@@ -44,6 +44,7 @@ struct gq_conf {
 	/* preempt */
 	gq_time graceful_exit;                /* graceful_exit_sec: seconds or a duration */
 	gq_time sudden_grace, kill_wait;
+	int preempt_level;                    /* level: "priority" is all there is */
 	/* monitor */
 	gq_time online_p99_latency_alert;     /* 0 = none; accepted, not acted upon yet */
 	int idle_percent;                     /* utilisation below which a card is idle */
@@ -74,6 +75,8 @@ struct gq_conf {
 };
 
 void conf_default(struct gq_conf *c);
+/* One option from text, as from a command line: conf_set(&c, "state_dir", "/srv/gq", &err). */
+int conf_set(struct gq_conf *c, const char *option, const char *text, struct gq_err *err);
 void conf_clear(struct gq_conf *c);
 
 /* @path NULL: all defaults. *ret is set only on success. Expected: -ENOENT, -EINVAL. */
@@ -83,6 +86,7 @@ int conf_load_string(const char *name, const char *text, struct gq_conf *ret, st
 /* Comma-separated names of options that differ and need a restart; empty = none. */
 void conf_not_reloadable(const struct gq_conf *old, const struct gq_conf *new, struct buf *ret);
 
+void conf_print(const struct gq_conf *c, struct buf *out); /* as a file that gives the same struct */
 void conf_print_sample(struct buf *out); /* a commented gq.conf with every default */
 void conf_print_man(struct buf *out);    /* the OPTIONS of gq.conf(5), man(7) source */
 
