@@ -286,6 +286,19 @@ static void evict_limit(struct core *c, struct entry *e, gq_time now, struct eff
 	}
 }
 
+/* When an ending job is killed: its own time, or before somebody needs the card. */
+static gq_time evict_kill_at(const struct core *c, const struct job *j, gq_time now)
+{
+	struct claim claim;
+	gq_time at;
+
+	if (j->kill_at == GQ_NEVER)
+		return GQ_NEVER;
+	claim = window_claim_all(c, j, now);
+	at = evict_may(c, &claim) ? claim.at - cost_margin(c, 0) : GQ_NEVER;
+	return at < j->kill_at ? at : j->kill_at;
+}
+
 static void evict_one(struct core *c, struct entry *e, gq_time now, struct effects *fx)
 {
 	struct claim claim;
@@ -303,7 +316,7 @@ static void evict_one(struct core *c, struct entry *e, gq_time now, struct effec
 		break;
 	case JOB_NOTICE: evict_review(c, e, now, fx); break;
 	case JOB_ENDING:
-		if (e->row.kill_at <= now) {
+		if (evict_kill_at(c, &e->row, now) <= now) {
 			fx_add(fx, FX_KILL, &e->row);
 			e->row.kill_at = GQ_NEVER;
 			note_job(c, e);
@@ -353,7 +366,7 @@ gq_time evict_deadline(const struct core *c, gq_time now)
 			if (!e->signalled)
 				at = earlier(at, evict_signal_at(j));
 			break;
-		case JOB_ENDING: at = earlier(at, j->kill_at); break;
+		case JOB_ENDING: at = earlier(at, evict_kill_at(c, j, now)); break;
 		default: break;
 		}
 		if (j->state == JOB_RUNNING || j->state == JOB_NOTICE)
