@@ -90,11 +90,6 @@ void loop_quit(struct loop *l)
 	l->quit = true;
 }
 
-struct event_base *loop_base(struct loop *l)
-{
-	return l->base;
-}
-
 void loop_after_turn(struct loop *l, void (*fn)(void *ctx), void *ctx)
 {
 	assert(l->n_after < ARRAY_LEN(l->after));
@@ -130,6 +125,11 @@ static struct loop_watch *watch_add(struct loop *l, int fd, short what, void (*f
 struct loop_watch *loop_watch_fd(struct loop *l, int fd, void (*fn)(void *ctx), void *ctx)
 {
 	return watch_add(l, fd, EV_READ, fn, ctx);
+}
+
+struct loop_watch *loop_watch_write(struct loop *l, int fd, void (*fn)(void *ctx), void *ctx)
+{
+	return watch_add(l, fd, EV_WRITE, fn, ctx);
 }
 
 void loop_signal(struct loop *l, int signo, void (*fn)(void *ctx), void *ctx)

@@ -13,7 +13,6 @@
 struct loop;
 struct loop_watch;
 struct loop_timer;
-struct event_base;
 
 /* Also ignores SIGPIPE in this process; who starts children sets it back in them. */
 int loop_new(struct loop **ret, struct gq_err *err);
@@ -24,6 +23,8 @@ void loop_quit(struct loop *l); /* at the end of this turn, after its after-turn
 
 /* Level triggered, for reading; the descriptor stays the caller's. Remove before closing it. */
 struct loop_watch *loop_watch_fd(struct loop *l, int fd, void (*fn)(void *ctx), void *ctx);
+/* As above, for writing; a second watch beside one for reading is fine. */
+struct loop_watch *loop_watch_write(struct loop *l, int fd, void (*fn)(void *ctx), void *ctx);
 struct loop_watch *loop_unwatch(struct loop_watch *w); /* NULL allowed; returns NULL */
 
 enum loop_clock { LOOP_WALL, LOOP_MONOTONIC }; /* gq_now(), gq_monotonic() */
@@ -36,7 +37,5 @@ struct loop_timer *loop_timer_free(struct loop_timer *t);   /* NULL allowed; ret
 
 void loop_after_turn(struct loop *l, void (*fn)(void *ctx), void *ctx);
 void loop_signal(struct loop *l, int signo, void (*fn)(void *ctx), void *ctx);
-
-struct event_base *loop_base(struct loop *l); /* for api/server.c alone */
 
 #endif

@@ -7,3 +7,11 @@ UNIT_TESTS += tests/unit/test_loop
 tests_unit_test_loop_SOURCES = tests/unit/test_loop.c
 tests_unit_test_loop_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_loop_LDADD = libloop.a libbase.a $(CMOCKA_LIBS) $(EVENT_LIBS) -lm
+
+noinst_LIBRARIES += libserver.a
+libserver_a_SOURCES = \
+	%reldir%/api.h %reldir%/server.c %reldir%/conn.h %reldir%/conn.c %reldir%/http.h %reldir%/http.c \
+	%reldir%/request.h %reldir%/request.c %reldir%/body.c %reldir%/route.c %reldir%/names.c \
+	%reldir%/jobs.c %reldir%/submit.c %reldir%/cards.c %reldir%/windows.c %reldir%/reservations.c \
+	%reldir%/services.c %reldir%/evictions.c %reldir%/history.c %reldir%/admin.c
+libserver_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
