@@ -1,1 +1,7 @@
-# checkpoint
+# checkpoint - the snapshot engine; runs inside gq-shim
+noinst_LIBRARIES += libcheckpoint.a
+libcheckpoint_a_SOURCES = %reldir%/engine.h %reldir%/engine.c %reldir%/criu.h %reldir%/criu.c \
+	%reldir%/image.h %reldir%/image.c %reldir%/gate.h %reldir%/gate.c %reldir%/sum.h \
+	%reldir%/sum.c %reldir%/preflight.h %reldir%/preflight.c %reldir%/sockets.h \
+	%reldir%/sockets.c %reldir%/stats.h %reldir%/stats.c
+EXTRA_DIST += %reldir%/FORMAT.md

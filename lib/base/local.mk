@@ -6,7 +6,8 @@ libbase_a_SOURCES = \
 	%reldir%/parse.h %reldir%/parse.c %reldir%/file.h %reldir%/file.c \
 	%reldir%/fault.h %reldir%/fault.def %reldir%/fault.c %reldir%/gqtime.h %reldir%/gqtime.c \
 	%reldir%/signame.h %reldir%/signame.c %reldir%/banned.h \
-	%reldir%/usage.h %reldir%/usage.c
+	%reldir%/usage.h %reldir%/usage.c \
+	%reldir%/kv.h %reldir%/kv.c %reldir%/spawn.h %reldir%/spawn.c
 
 UNIT_TESTS += tests/unit/test_base
 tests_unit_test_base_SOURCES = tests/unit/test_base.c

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT
+ * criu.c - command lines for criu, and the one line of its log that matters */
+#include "criu.h"
+
+#include <stdarg.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/spawn.h"
+#include "gate.h"
+#include "image.h"
+
+#define ARGS_MAX 40
+#define LOG_MAX  (16u << 20)
+
+struct args {
+	const char *list[ARGS_MAX];
+	size_t n;
+};
+
+static void args_add(struct args *a, const char *first, ...)
+{
+	va_list ap;
+
+	va_start(ap, first);
+	for (const char *s = first; s; s = va_arg(ap, const char *))
+		a->list[a->n++] = s;
+	va_end(ap);
+	a->list[a->n] = NULL;
+}
+
+/* Files, locks and sockets that ordinary programs hold; each is documented in FORMAT.md. */
+static void args_common(struct args *a, const char *verb, const char *images, const char *work_dir,
+	const char *log)
+{
+	args_add(a, "criu", verb, "--no-default-config", "-v2", "-D", images, "-W", work_dir, "-o", log,
+		"--action-script", "exec \"$GQ_GATE\" --gate", "--manage-cgroups=ignore",
+		"--file-locks", "--link-remap", "--ghost-limit", "1G", "--tcp-established",
+		"--network-lock", "skip", "--skip-in-flight", NULL);
+}
+
+static void env_int(const char *name, int64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)value);
+	setenv(name, text, 1);
+}
+
+/* In the child: what the gate needs to know. */
+static void env_set(const struct engine_job *job, pid_t last_pid)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n < 0 ? 0 : n] = '\0';
+	setenv("GQ_GATE", self, 1);
+	setenv(GATE_IMAGE_DIR, job->image_dir, 1);
+	setenv(GATE_CGROUP, job->cgroup ? job->cgroup : "", 1);
+	env_int(GATE_JOB, job->job);
+	env_int(GATE_INCARNATION, job->incarnation);
+	env_int(GATE_ROOT, job->root);
+	env_int(GATE_UID, job->uid);
+	env_int(GATE_LAST_PID, last_pid);
+}
+
+static _Noreturn void criu_exec(const struct engine_job *job, const struct args *a, pid_t last_pid,
+	int err_fd)
+{
+	spawn_signals_default();
+	setpgid(0, 0);
+	dup2(err_fd, STDERR_FILENO);
+	env_set(job, last_pid);
+	if (strchr(job->criu, '/'))
+		execv(job->criu, (char *const *)a->list);
+	else
+		execvp(job->criu, (char *const *)a->list);
+	dprintf(STDERR_FILENO, "%s: %s\n", job->criu, strerror(errno));
+	_exit(127);
+}
+
+static int criu_start(const struct engine_job *job, const struct args *a, int cgroup_fd,
+	pid_t last_pid, struct criu_run *ret, struct gq_err *err)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
+		return gq_err_sys(err, -errno, "pipe");
+	unlink(ret->log);
+	pid = spawn_fork(cgroup_fd, 0);
+	if (pid == 0)
+		criu_exec(job, a, last_pid, fds[1]);
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return gq_err_sys(err, (int)pid, "fork");
+	}
+	ret->pid = pid;
+	ret->err_fd = fds[0];
+	return 0;
+}
+
+int criu_dump(const struct engine_job *job, struct criu_run *ret, struct gq_err *err)
+{
+	char images[PATH_MAX], log[64], root[16];
+	struct args a = {0};
+
+	image_path_tmp(images, sizeof(images), job->image_dir, job->job, job->incarnation);
+	snprintf(log, sizeof(log), "dump.%lld.log", (long long)job->incarnation);
+	snprintf(root, sizeof(root), "%d", (int)job->root);
+	snprintf(ret->log, sizeof(ret->log), "%.400s/%s", job->work_dir, log);
+	args_common(&a, "dump", images, job->work_dir, log);
+	args_add(&a, "-t", root, "--timeout", "60", NULL);
+	if (job->cgroup)
+		args_add(&a, "--freeze-cgroup", job->cgroup, NULL);
+	return criu_start(job, &a, -1, 0, ret, err);
+}
+
+int criu_restore(const struct engine_job *job, pid_t last_pid, struct criu_run *ret,
+	struct gq_err *err)
+{
+	char images[PATH_MAX], log[64];
+	struct args a = {0};
+
+	image_path(images, sizeof(images), job->image_dir, job->job, job->image);
+	snprintf(log, sizeof(log), "restore.%lld.log", (long long)job->incarnation);
+	snprintf(ret->log, sizeof(ret->log), "%.400s/%s", job->work_dir, log);
+	args_common(&a, "restore", images, job->work_dir, log);
+	args_add(&a, "-d", NULL);
+	/* Born in the job's new cgroup, and so is everything that it restores. */
+	return criu_start(job, &a, job->cgroup_fd, last_pid, ret, err);
+}
+
+static bool is_harmless(const char *line)
+{
+	static const char *const known[] = {"RLIMIT_NOFILE", "Can't read /proc/sys/kernel/"};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strstr(line, known[i]))
+			return true;
+	return false;
+}
+
+/* "(00.012345) 1000: Error (criu/files.c:42): what" → "what (criu/files.c:42)" */
+static void line_shorten(const char *line, char *ret, size_t size)
+{
+	const char *at = strstr(line, "Error (") + 6, *close = strstr(at, "): ");
+	int n;
+
+	if (!close) {
+		snprintf(ret, size, "%s", at);
+	} else {
+		n = (int)(close + 1 - at);
+		snprintf(ret, size, "%s %.*s", close + 3, n, at);
+	}
+}
+
+bool criu_log_error(const char *log, char *ret, size_t size)
+{
+	_cleanup_fclose_ FILE *f = fopen(log, "re");
+	_cleanup_free_ char *line = NULL;
+	size_t cap = 0, seen = 0;
+	ssize_t n;
+
+	while (f && seen < LOG_MAX && (n = getline(&line, &cap, f)) > 0) {
+		seen += (size_t)n;
+		if (!strstr(line, "Error (") || is_harmless(line))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		line_shorten(line, ret, size);
+		return true;
+	}
+	return false;
+}
+
+void criu_reason(struct criu_run *run, int status, char *ret, size_t size)
+{
+	char said[512];
+	ssize_t n = run->err_fd < 0 ? 0 : read(run->err_fd, said, sizeof(said) - 1);
+
+	said[n < 0 ? 0 : n] = '\0';
+	said[strcspn(said, "\n")] = '\0';
+	if (said[0])
+		snprintf(ret, size, "%s", said);
+	else if (criu_log_error(run->log, ret, size))
+		return;
+	else if (WIFSIGNALED(status))
+		snprintf(ret, size, "criu was ended by signal %d", WTERMSIG(status));
+	else
+		snprintf(ret, size, "criu ended with status %d and no error in %s", WEXITSTATUS(status),
+			run->log);
+}
+
+void criu_close(struct criu_run *run)
+{
+	if (run->err_fd >= 0)
+		close(TAKE_FD(run->err_fd));
+	run->pid = 0;
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT
+ * pair.c - one (job, incarnation): the connection to its shim, and what to believe without one
+ * A shim that is gone left a record, or it left nothing. In the second case the last processes of
+ * its capsule may still be dying, so a lost pair is looked at again and again until its cgroup (or
+ * its session) is empty; only then is it reported. */
+#include "private.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/file.h"
+#include "base/kv.h"
+#include "base/mem.h"
+
+#define LOOK_AGAIN GQ_MSEC(10)
+
+static uint64_t pair_key(uint32_t job, uint32_t inc)
+{
+	return (uint64_t)job << 32 | inc;
+}
+
+struct pair *pair_get(const struct exec *x, uint32_t job, uint32_t inc)
+{
+	return map_get(&x->pairs, pair_key(job, inc));
+}
+
+struct pair *pair_new(struct exec *x, uint32_t job, uint32_t inc)
+{
+	struct pair *p = xnew(struct pair);
+
+	p->job = job;
+	p->incarnation = inc;
+	p->link_fd = p->pidfd = -1;
+	p->link = (struct source){.kind = SOURCE_LINK, .pair = p};
+	p->process = (struct source){.kind = SOURCE_PROCESS, .pair = p};
+	map_put(&x->pairs, pair_key(job, inc), p);
+	return p;
+}
+
+/* Freed later: events of this turn may still point to it. */
+void pair_del(struct exec *x, struct pair *p)
+{
+	pair_close_link(x, p);
+	if (p->child && p->pidfd >= 0) {
+		/* A shim that was forgotten is on its way out; it must not stay a zombie. */
+		struct source *s = xnew(struct source);
+
+		*s = (struct source){.kind = SOURCE_HELPER, .fd = fcntl(p->pidfd, F_DUPFD_CLOEXEC, 3)};
+		if (s->fd < 0 || exec_watch(x, s->fd, s) < 0)
+			free(s);
+	}
+	if (p->pidfd >= 0)
+		close(TAKE_FD(p->pidfd));
+	map_del(&x->pairs, pair_key(p->job, p->incarnation));
+	p->dead = true;
+	p->next_dead = x->dead;
+	x->dead = p;
+}
+
+void pair_watch(struct exec *x, struct pair *p, int link_fd, int pidfd)
+{
+	p->link_fd = link_fd;
+	p->pidfd = pidfd;
+	exec_watch(x, link_fd, &p->link);
+	if (pidfd >= 0)
+		exec_watch(x, pidfd, &p->process);
+}
+
+void pair_close_link(struct exec *x, struct pair *p)
+{
+	(void)x;
+	if (p->link_fd >= 0)
+		close(TAKE_FD(p->link_fd));
+}
+
+void pair_close_process(struct exec *x, struct pair *p)
+{
+	(void)x;
+	if (p->pidfd < 0)
+		return;
+	if (p->child)
+		waitid(P_PIDFD, (id_t)p->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG);
+	close(TAKE_FD(p->pidfd));
+}
+
+int pair_connect(struct exec *x, struct pair *p)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	_cleanup_close_ int fd = -1;
+	struct ucred shim;
+	socklen_t n = sizeof(shim);
+	char path[PATH_MAX];
+	int pidfd = p->pidfd;
+
+	path_socket(x, path, p->job, p->incarnation);
+	str_copy(a.sun_path, sizeof(a.sun_path), path);
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0)
+		return -errno;
+	if (pidfd < 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &shim, &n) == 0)
+		pidfd = (int)syscall(SYS_pidfd_open, shim.pid, 0);
+	if (p->pidfd >= 0) {
+		p->link_fd = TAKE_FD(fd);
+		return exec_watch(x, p->link_fd, &p->link);
+	}
+	pair_watch(x, p, TAKE_FD(fd), pidfd);
+	return 0;
+}
+
+int pair_tell(struct exec *x, struct pair *p, const struct buf *message)
+{
+	(void)x;
+	if (p->link_fd >= 0)
+		send(p->link_fd, message->data, message->len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	enum exec_report_type type;
+	bool last;
+} messages[] = {
+	{"started", EXEC_STARTED, false},
+	{"store-failed", EXEC_STORE_FAILED, false},
+	{"size", EXEC_SIZE, false},
+	{"exited", EXEC_EXITED, true},
+	{"stored", EXEC_STORED, true},
+	{"start-failed", EXEC_START_FAILED, true},
+	{"restore-failed", EXEC_RESTORE_FAILED, true},
+};
+
+void pair_message(struct exec *x, struct pair *p, const char *data, size_t len)
+{
+	const char *name = kv_get(data, len, "msg");
+	struct exec_report r = {
+		.job = p->job,
+		.incarnation = p->incarnation,
+		.exit_code = (int)kv_int(data, len, "code", 0),
+		.exit_signal = (int)kv_int(data, len, "signal", 0),
+		.at = kv_int(data, len, "at", 0),
+		.took = kv_int(data, len, "took", 0),
+		.took2 = kv_int(data, len, "frozen", 0),
+		.bytes = kv_int(data, len, "bytes", 0),
+		.rss_mib = kv_int(data, len, "rss", 0),
+		.text = kv_get(data, len, "text"),
+	};
+
+	for (size_t i = 0; name && i < ARRAY_LEN(messages); i++) {
+		if (strcmp(messages[i].name, name))
+			continue;
+		r.type = messages[i].type;
+		if (r.type == EXEC_STARTED)
+			p->root = (pid_t)kv_int(data, len, "pid", 0);
+		if (messages[i].last)
+			p->state = PAIR_ENDED;
+		x->report(x->ctx, &r);
+		return;
+	}
+}
+
+bool pair_record(struct exec *x, struct pair *p)
+{
+	_cleanup_free_ char *data = NULL;
+	char path[PATH_MAX];
+	size_t len;
+
+	if (file_read(path_record(x, path, p->job, p->incarnation), LINK_MAX, &data, &len, NULL) < 0)
+		return false;
+	kv_from_lines(data, len);
+	if (!kv_check(data, len, LINK_HEAD) || !kv_get(data, len, "end"))
+		return false; /* cut off by the death of the machine: as if it were not there */
+	pair_message(x, p, data, len);
+	return p->state == PAIR_ENDED;
+}
+
+void pair_lost(struct exec *x, struct pair *p)
+{
+	if (p->state != PAIR_LIVE)
+		return;
+	p->state = PAIR_LOST;
+	exec_wake(x, 0);
+}
+
+/* Kills what is left in the cgroup; true when nothing is. */
+static bool cgroup_emptied(const struct exec *x, const struct pair *p)
+{
+	char path[PATH_MAX], file[PATH_MAX + 32];
+	_cleanup_free_ char *events = NULL;
+	int fd;
+
+	if (!path_cgroup(x, path, p->job, p->incarnation)[0])
+		return true;
+	snprintf(file, sizeof(file), "%s/cgroup.events", path);
+	if (file_read(file, 4096, &events, NULL, NULL) < 0)
+		return true;
+	if (strstr(events, "populated 0")) {
+		rmdir(path);
+		return true;
+	}
+	snprintf(file, sizeof(file), "%s/cgroup.kill", path);
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		ssize_t w = write(fd, "1", 1);
+
+		(void)w; /* looked at again soon */
+		close(fd);
+	}
+	return false;
+}
+
+static bool is_of_job(const struct exec *x, const char *pid, uint32_t job)
+{
+	char file[64], want[PATH_MAX];
+	_cleanup_free_ char *env = NULL;
+	const char *dir;
+	size_t len;
+
+	snprintf(file, sizeof(file), "/proc/%.20s/environ", pid);
+	if (file_read(file, 4u << 20, &env, &len, NULL) < 0 || !len || env[len - 1])
+		return false;
+	dir = kv_get(env, len, "GQ_RUN_DIR");
+	return dir && !strcmp(dir, path_job(x, want, job));
+}
+
+/* The same for jobs without a capsule: every process of ours whose environment names the job. */
+static bool descendants_emptied(const struct exec *x, const struct pair *p)
+{
+	_cleanup_closedir_ DIR *d = opendir("/proc");
+	struct dirent *e;
+	bool empty = true;
+
+	while (d && (e = readdir(d))) {
+		if (!isdigit((unsigned char)e->d_name[0]) || !is_of_job(x, e->d_name, p->job))
+			continue;
+		empty = false;
+		kill((pid_t)strtol(e->d_name, NULL, 10), SIGKILL);
+	}
+	return empty;
+}
+
+void pair_settle(struct exec *x, struct pair *p)
+{
+	char path[PATH_MAX];
+	struct exec_report r = {.type = EXEC_GONE, .job = p->job, .incarnation = p->incarnation};
+
+	if (pair_record(x, p))
+		return;
+	if (p->pidfd >= 0)
+		return; /* the shim has not quite ended; its pidfd will say so */
+	if (x->conf.capsule ? !cgroup_emptied(x, p) : !descendants_emptied(x, p)) {
+		exec_wake(x, LOOK_AGAIN);
+		return;
+	}
+	unlink(path_socket(x, path, p->job, p->incarnation));
+	p->state = PAIR_ENDED;
+	r.at = gq_now();
+	/* The image is published while the job is frozen for good: then nothing was lost. */
+	if (exec_has_image(x, p->job, p->incarnation))
+		r.type = EXEC_STORED;
+	x->report(x->ctx, &r);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT
+ * private.h - what the files of this room share
+ *
+ *   STATE_DIR/spool/<job>/            script, mark.<incarnation>, logs of criu   (0711)
+ *   STATE_DIR/exit/<job>.<inc>        exit record, until exec_forget()           (0700)
+ *   RUN_DIR/shim/<job>.<inc>.sock     where a shim listens                       (0700)
+ *   RUN_DIR/jobs/<job>/               notice, incarnation: for the job to read   (0755)
+ *   IMAGE_DIR/<job>/<inc>/            images                                     (0700)
+ *   <cgroup2>/gq/<tag>/<job>.<inc>    tag = hash of STATE_DIR
+ */
+#ifndef GQD_EXEC_PRIVATE_H
+#define GQD_EXEC_PRIVATE_H
+
+#include <limits.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "exec.h"
+
+#define LINK_HEAD "gq-shim=1" /* gqd/shim/PROTOCOL.md */
+#define LINK_MAX  4096
+
+enum pair_state {
+	PAIR_LIVE,  /* its shim runs; mostly connected */
+	PAIR_LOST,  /* its shim is gone or going; its record, or nothing, will say what happened */
+	PAIR_ENDED, /* reported; waits for exec_forget() */
+};
+
+enum source_kind { SOURCE_TIMER, SOURCE_LINK, SOURCE_PROCESS, SOURCE_HELPER };
+
+struct source { /* what an epoll event points to */
+	enum source_kind kind;
+	struct pair *pair; /* borrowed; NULL for the timer and helpers */
+	int fd;            /* of a helper: its pidfd */
+};
+
+struct pair {
+	uint32_t job, incarnation;
+	enum pair_state state;
+	bool child;        /* the shim is our own child */
+	bool dead;         /* freed at the end of exec_dispatch() */
+	int link_fd, pidfd; /* -1 = none */
+	pid_t root;        /* without capsule: the job's session; 0 = not known */
+	struct source link, process;
+	struct pair *next_dead;
+};
+
+struct exec {
+	struct exec_conf conf; /* strings owned */
+	exec_report_fn report;
+	void *ctx;
+	int epoll_fd, timer_fd;
+	struct source timer;
+	struct map pairs; /* owns struct pair */
+	struct pair *dead;
+	char *cgroup;     /* owned; <cgroup2>/gq/<tag>, NULL = none */
+	char *cgroup_in_proc; /* owned; the same as /proc/PID/cgroup shows it: "/gq/<tag>/" */
+	char boot_id[40];
+};
+
+/* layout.c: names, each into a buffer of PATH_MAX; returns it */
+char *path_spool(const struct exec *x, char *buf, uint32_t job);
+char *path_script(const struct exec *x, char *buf, uint32_t job);
+char *path_mark(const struct exec *x, char *buf, uint32_t job, uint32_t inc);
+char *path_record(const struct exec *x, char *buf, uint32_t job, uint32_t inc);
+char *path_socket(const struct exec *x, char *buf, uint32_t job, uint32_t inc);
+char *path_job(const struct exec *x, char *buf, uint32_t job);
+char *path_notice(const struct exec *x, char *buf, uint32_t job);
+char *path_images(const struct exec *x, char *buf, uint32_t job);
+char *path_image(const struct exec *x, char *buf, uint32_t job, uint32_t image);
+char *path_cgroup(const struct exec *x, char *buf, uint32_t job, uint32_t inc); /* "" = none */
+int layout_make(struct exec *x, struct gq_err *err);
+int layout_find_cgroup(struct exec *x, struct gq_err *err);
+
+/* launch.c */
+int launch_prepare(struct exec *x, const struct exec_job *j, struct gq_err *err); /* files */
+int launch_describe(struct exec *x, const struct exec_job *j, int *ret_fd, struct gq_err *err);
+int launch_mark(struct exec *x, const struct exec_job *j, struct gq_err *err); /* -EEXIST */
+
+/* spawn.c */
+int spawn_shim(struct exec *x, int launch_fd, int *ret_link_fd, int *ret_pidfd,
+	struct gq_err *err);
+int spawn_remove(const struct exec *x, const char *path); /* a helper removes it: its pidfd */
+
+/* pair.c */
+struct pair *pair_get(const struct exec *x, uint32_t job, uint32_t inc);
+struct pair *pair_new(struct exec *x, uint32_t job, uint32_t inc);
+void pair_del(struct exec *x, struct pair *p);
+void pair_watch(struct exec *x, struct pair *p, int link_fd, int pidfd);
+void pair_close_link(struct exec *x, struct pair *p);
+void pair_close_process(struct exec *x, struct pair *p);
+int pair_connect(struct exec *x, struct pair *p); /* 0 or -errno */
+void pair_lost(struct exec *x, struct pair *p);
+bool pair_record(struct exec *x, struct pair *p); /* reports the record, if there is one */
+void pair_settle(struct exec *x, struct pair *p); /* one look at a lost pair */
+int pair_tell(struct exec *x, struct pair *p, const struct buf *message);
+void pair_message(struct exec *x, struct pair *p, const char *data, size_t len);
+
+void exec_wake(struct exec *x, gq_time in);      /* dispatch again after so long */
+void exec_remove(struct exec *x, const char *path); /* a folder, in the background */
+int exec_watch(struct exec *x, int fd, struct source *source);
+
+#endif
