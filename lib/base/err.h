@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * err.h - one error value, on the caller's stack
- * Promises: never allocates; the first cause stays in the text, callers only put words before it.
+ * Promises: never allocates; the text is one line of UTF-8, whatever bytes were formatted in; the
+ * first cause stays in the text, callers only put words before it.
  * Leaves to others: logging (mains, daemon, api, shim). */
 #ifndef GQ_BASE_ERR_H
 #define GQ_BASE_ERR_H

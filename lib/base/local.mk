@@ -6,7 +6,7 @@ libbase_a_SOURCES = \
 	%reldir%/parse.h %reldir%/parse.c %reldir%/file.h %reldir%/file.c \
 	%reldir%/fault.h %reldir%/fault.def %reldir%/fault.c %reldir%/gqtime.h %reldir%/gqtime.c \
 	%reldir%/signame.h %reldir%/signame.c %reldir%/banned.h \
-	%reldir%/usage.h %reldir%/usage.c \
+	%reldir%/usage.h %reldir%/usage.c %reldir%/utf8.h %reldir%/utf8.c \
 	%reldir%/kv.h %reldir%/kv.c %reldir%/spawn.h %reldir%/spawn.c
 
 UNIT_TESTS += tests/unit/test_base

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/gqtime.h"
+#include "base/utf8.h"
 
 /* Decimal, no sign unless min < 0, no blanks; min ≤ value ≤ max. */
 int parse_int(const char *s, int64_t min, int64_t max, int64_t *ret, struct gq_err *err);
@@ -32,12 +33,5 @@ int parse_duration_minutes(const char *s, gq_time *ret, struct gq_err *err);
 int parse_when(const char *s, gq_time now, gq_time *ret, struct gq_err *err);
 
 int parse_bool(const char *s, bool *ret, struct gq_err *err); /* true/yes/on/1, false/no/off/0 */
-
-/* Is @s valid UTF-8 without NUL and without control characters (tab excepted)? */
-bool str_is_clean(const char *s);
-
-/* First byte of @s that is not UTF-8, NULL if all is well; NUL and control characters are allowed.
- * s[len] must be readable. */
-const char *utf8_fault(const char *s, size_t len);
 
 #endif

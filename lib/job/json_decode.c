@@ -176,18 +176,6 @@ static int get_spec(json_t *root, gq_time now, struct job_spec *s, struct gq_err
 	return 0;
 }
 
-/* jansson quotes what it met; a client's bytes are not repeated beyond what fits a line. */
-static int say_syntax(const json_error_t *e, struct gq_err *err)
-{
-	char text[160];
-
-	str_copy(text, sizeof(text), e->text);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < 0x20 || (unsigned char)*p >= 0x7f)
-			*p = '?';
-	return gq_err_set(err, -EINVAL, "JSON, line %d, column %d: %s", e->line, e->column, text);
-}
-
 int job_spec_from_value(json_t *value, gq_time now, struct job_spec *ret, struct gq_err *err)
 {
 	struct job_spec s;
@@ -209,5 +197,8 @@ int job_spec_from_json(const char *json, size_t len, gq_time now, struct job_spe
 	json_error_t error;
 
 	root = json_loadb(json, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-	return root ? job_spec_from_value(root, now, ret, err) : say_syntax(&error, err);
+	if (!root)
+		return gq_err_set(err, -EINVAL, "JSON, line %d, column %d: %s", error.line, error.column,
+			error.text);
+	return job_spec_from_value(root, now, ret, err);
 }

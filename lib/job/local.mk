@@ -24,3 +24,12 @@ tests_unit_test_job_json_LDADD = $(job_test_libs)
 tests_unit_test_job_path_SOURCES = tests/unit/test_job_path.c
 tests_unit_test_job_path_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_job_path_LDADD = $(job_test_libs)
+
+# The fuzz entries of this room, run over their corpus in make check.
+UNIT_TESTS += tests/fuzz/replay_spec tests/fuzz/replay_json
+tests_fuzz_replay_spec_SOURCES = tests/fuzz/fuzz_spec.c tests/fuzz/replay.c
+tests_fuzz_replay_spec_CPPFLAGS = $(AM_CPPFLAGS) -DGQ_CORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/spec"'
+tests_fuzz_replay_spec_LDADD = libjob.a libbase.a -lm
+tests_fuzz_replay_json_SOURCES = tests/fuzz/fuzz_json.c tests/fuzz/replay.c
+tests_fuzz_replay_json_CPPFLAGS = $(AM_CPPFLAGS) -DGQ_CORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/json"'
+tests_fuzz_replay_json_LDADD = libjob.a libclient.a libbase.a $(JANSSON_LIBS) -lm

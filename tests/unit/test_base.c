@@ -144,6 +144,10 @@ static void test_err(void **state)
 	assert_int_equal(gq_err_prefix(&err, -EINVAL, "line %d", 4), -EINVAL);
 	assert_string_equal(err.text, "line 4: vram: asked for 9");
 	assert_int_equal(gq_err_set(NULL, -EIO, "x"), -EIO);
+	gq_err_set(&err, -EINVAL, "'%.3s' \n\xff ü", "aüü");
+	assert_string_equal(err.text, "'aü' ?? ü");
+	gq_err_prefix(&err, -EINVAL, "%.2s\t", "aü");
+	assert_string_equal(err.text, "a??: 'aü' ?? ü");
 }
 
 static void test_words(void **state)
