@@ -66,7 +66,7 @@ static int parse_request_line(char *line, struct http_head *h, const char **ret_
 		if (*p <= ' ' || *p == 0x7f)
 			return 400;
 	}
-	if (strncmp(version, "HTTP/", 5) != 0)
+	if (strncmp(version, "HTTP/", 5) != 0 || strlen(version) != strlen("HTTP/1.1"))
 		return 400;
 	if (strcmp(version, "HTTP/1.1") != 0 && strcmp(version, "HTTP/1.0") != 0) {
 		*ret_text = "only HTTP/1.1 is spoken here";

@@ -15,3 +15,9 @@ libserver_a_SOURCES = \
 	%reldir%/jobs.c %reldir%/submit.c %reldir%/cards.c %reldir%/windows.c %reldir%/reservations.c \
 	%reldir%/services.c %reldir%/evictions.c %reldir%/history.c %reldir%/admin.c
 libserver_a_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
+
+UNIT_TESTS += tests/unit/test_api_server
+tests_unit_test_api_server_SOURCES = tests/unit/test_api_server.c
+tests_unit_test_api_server_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_api_server_LDADD = libserver.a libloop.a libcore.a libclient.a libapi.a libjob.a \
+	libbase.a $(CMOCKA_LIBS) $(EVENT_LIBS) $(JANSSON_LIBS) -lm
