@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,14 +37,24 @@ static void args_add(struct args *a, const char *first, ...)
 	a->list[a->n] = NULL;
 }
 
+/* The gate is this same program: criu runs it without arguments, and gate_asked() knows. */
+static const char *own_path(void)
+{
+	static char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n < 0 ? 0 : n] = '\0';
+	return path;
+}
+
 /* Files, locks and sockets that ordinary programs hold; each is documented in FORMAT.md. */
 static void args_common(struct args *a, const char *verb, const char *images, const char *work_dir,
 	const char *log)
 {
 	args_add(a, "criu", verb, "--no-default-config", "-v2", "-D", images, "-W", work_dir, "-o", log,
-		"--action-script", "exec \"$GQ_GATE\" --gate", "--manage-cgroups=ignore",
+		"--action-script", own_path(), "--manage-cgroups=ignore",
 		"--file-locks", "--link-remap", "--ghost-limit", "1G", "--tcp-established",
-		"--network-lock", "skip", "--skip-in-flight", NULL);
+		"--skip-in-flight", NULL);
 }
 
 static void env_int(const char *name, int64_t value)
@@ -57,11 +68,6 @@ static void env_int(const char *name, int64_t value)
 /* In the child: what the gate needs to know. */
 static void env_set(const struct engine_job *job, pid_t last_pid)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	self[n < 0 ? 0 : n] = '\0';
-	setenv("GQ_GATE", self, 1);
 	setenv(GATE_IMAGE_DIR, job->image_dir, 1);
 	setenv(GATE_CGROUP, job->cgroup ? job->cgroup : "", 1);
 	env_int(GATE_JOB, job->job);
@@ -76,6 +82,7 @@ static _Noreturn void criu_exec(const struct engine_job *job, const struct args 
 {
 	spawn_signals_default();
 	setpgid(0, 0);
+	umask(0077);
 	dup2(err_fd, STDERR_FILENO);
 	env_set(job, last_pid);
 	if (strchr(job->criu, '/'))
@@ -118,7 +125,7 @@ int criu_dump(const struct engine_job *job, struct criu_run *ret, struct gq_err 
 	snprintf(root, sizeof(root), "%d", (int)job->root);
 	snprintf(ret->log, sizeof(ret->log), "%.400s/%s", job->work_dir, log);
 	args_common(&a, "dump", images, job->work_dir, log);
-	args_add(&a, "-t", root, "--timeout", "60", NULL);
+	args_add(&a, "-t", root, "--timeout", "60", "--network-lock", "skip", NULL);
 	if (job->cgroup)
 		args_add(&a, "--freeze-cgroup", job->cgroup, NULL);
 	return criu_start(job, &a, -1, 0, ret, err);

@@ -13,6 +13,8 @@
 #include "base/mem.h"
 #include "image.h"
 
+#define ACTION "CRTOOLS_SCRIPT_ACTION" /* set by criu */
+
 static int64_t env_int(const char *name)
 {
 	const char *v = getenv(name);
@@ -77,9 +79,14 @@ static int post_restore(void)
 	return f && fprintf(f, "%lld", (long long)env_int(GATE_LAST_PID)) > 0 ? 0 : 1;
 }
 
+bool gate_asked(void)
+{
+	return getenv(ACTION) && getenv(GATE_JOB);
+}
+
 int gate_main(void)
 {
-	const char *action = getenv("CRTOOLS_SCRIPT_ACTION");
+	const char *action = getenv(ACTION);
 
 	if (action && !strcmp(action, "post-dump"))
 		return post_dump();

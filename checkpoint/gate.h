@@ -7,6 +7,8 @@
 #ifndef GQ_CHECKPOINT_GATE_H
 #define GQ_CHECKPOINT_GATE_H
 
+#include <stdbool.h>
+
 #define GATE_IMAGE_DIR   "GQ_GATE_IMAGE_DIR"
 #define GATE_JOB         "GQ_GATE_JOB"
 #define GATE_INCARNATION "GQ_GATE_INCARNATION"
@@ -16,6 +18,7 @@
 #define GATE_LAST_PID    "GQ_GATE_LAST_PID"
 #define GATE_CRIU        "GQ_GATE_CRIU"
 
+bool gate_asked(void); /* was this program started by criu? */
 int gate_main(void);
 
 #endif

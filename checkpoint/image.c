@@ -41,6 +41,10 @@ int image_begin(const char *image_dir, int64_t job, int64_t incarnation, int64_t
 	struct statvfs v;
 	int r;
 
+	snprintf(path, sizeof(path), "%s/%lld", image_dir, (long long)job);
+	r = dir_make(path, 0700, err);
+	if (r < 0)
+		return r;
 	image_path_tmp(path, sizeof(path), image_dir, job, incarnation);
 	dir_remove(path);
 	r = dir_make(path, 0700, err);

@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	struct gq_err err = {0};
 
 	umask(0022);
-	if (argc == 2 && !strcmp(argv[1], "--gate"))
+	if (gate_asked())
 		return gate_main();
 	if (argc == 3 && !strcmp(argv[1], "--remove"))
 		return dir_remove(argv[2]) < 0;
