@@ -160,7 +160,7 @@ int admit_check_ever(const struct core *c, const struct job *j, struct gq_err *e
 	if (!c->cards.len)
 		return 0; /* no card seen yet: nobody can know */
 	for EACH (const struct card, card, c->cards, i) {
-		int64_t cap = window_cap_mib(c, card);
+		int64_t cap = window_ever_mib(c, card);
 
 		if (!window_card_suits(c, card, j))
 			continue;
@@ -216,10 +216,24 @@ static void admit_job(struct core *c, struct entry *e, const uint16_t *cards, si
 		e->row.incarnation);
 }
 
-/* Does this waiting job keep the ones behind it from taking single cards? */
-static bool admit_blocks(const struct job *j, enum reason r, gq_time now)
+/* Would the job have its cards if our own jobs left theirs? */
+static bool admit_is_next(const struct core *c, const struct job *j, gq_time now)
 {
-	return r == REASON_RESOURCES && j->gpus > 1 && now - j->submitted_at >= GANG_WAIT;
+	size_t n = 0;
+
+	for EACH (const struct card, card, c->cards, i) {
+		if (!window_card_suits(c, card, j) || (!card->job && !window_card_is_free(c, card, now)))
+			continue;
+		n += window_claim(c, card, j, now).at > now;
+	}
+	return n >= j->gpus;
+}
+
+/* Does this waiting job keep the ones behind it from taking single cards? */
+static bool admit_blocks(const struct core *c, const struct job *j, enum reason r, gq_time now)
+{
+	return r == REASON_RESOURCES && j->gpus > 1 && now - j->submitted_at >= GANG_WAIT &&
+	       j->begin_at <= now && admit_is_next(c, j, now);
 }
 
 void admit_pass(struct core *c, gq_time now, struct effects *fx)
@@ -238,13 +252,13 @@ void admit_pass(struct core *c, gq_time now, struct effects *fx)
 		next = queue_next(c, e);
 		if (e->row.begin_at > now && e->row.begin_at < c->next_begin)
 			c->next_begin = e->row.begin_at;
-		if (e->row.gpus > free && !admit_blocks(&e->row, REASON_RESOURCES, now))
+		if (e->row.gpus > free && !admit_blocks(c, &e->row, REASON_RESOURCES, now))
 			continue;
 		r = admit_place(c, &e->row, now, cards, &n);
 		if (r == REASON_NONE) {
 			admit_job(c, e, cards, n, now, fx);
 			free = admit_free_cards(c, now);
-		} else if (admit_blocks(&e->row, r, now)) {
+		} else if (admit_blocks(c, &e->row, r, now)) {
 			c->gang_waits = true;
 			break;
 		}

@@ -51,7 +51,7 @@ int card_event(struct core *c, gq_time now, const struct event *ev, struct gq_er
 {
 	const struct event_card *e = &ev->card;
 	struct card *card;
-	bool was_quiet, is_quiet, first;
+	bool was_quiet, is_quiet, was_foreign, first;
 
 	if (e->index >= CARDS_MAX)
 		return gq_err_set(err, -E2BIG, "card %u: more than %d cards", e->index, CARDS_MAX);
@@ -60,7 +60,8 @@ int card_event(struct core *c, gq_time now, const struct event *ev, struct gq_er
 	if (e->sample_only)
 		return 0;
 	first = !card->uuid[0];
-	was_quiet = card->present && !card->busy && !card->foreign_pid;
+	was_quiet = card->present && !card->busy;
+	was_foreign = window_is_foreign(c, card);
 	str_copy(card->uuid, sizeof(card->uuid), e->uuid ? e->uuid : "");
 	card_audit(c, card, e, now);
 	str_copy(card->model, sizeof(card->model), e->model ? e->model : "");
@@ -74,12 +75,12 @@ int card_event(struct core *c, gq_time now, const struct event *ev, struct gq_er
 	card->busy = e->busy;
 	card->foreign_pid = e->foreign_pid;
 	card->foreign_mib = e->foreign_mib;
-	is_quiet = card->present && !card->busy && !card->foreign_pid;
+	is_quiet = card->present && !card->busy;
 	if (first && is_quiet) /* nothing is known against it: its first sample speaks for it */
 		card->idle_since = now - c->conf.idle_hold;
 	else if (!is_quiet)
 		card->idle_since = 0;
-	else if (!was_quiet)
+	else if (!was_quiet || (was_foreign && !window_is_foreign(c, card)))
 		card->idle_since = now;
 	c->replan = true;
 	return 0;

@@ -112,8 +112,11 @@ void fact_apply(struct core *c, gq_time now, const struct event *ev, struct effe
 struct claim window_claim(const struct core *c, const struct card *card, const struct job *j,
 	gq_time now);
 struct claim window_claim_all(const struct core *c, const struct job *j, gq_time now);
+bool window_is_foreign(const struct core *c, const struct card *card);
 bool window_card_is_free(const struct core *c, const struct card *card, gq_time now);
 int64_t window_cap_mib(const struct core *c, const struct card *card);
+int64_t window_ever_mib(const struct core *c, const struct card *card);
+bool window_is_full(const struct core *c, const struct card *card, const struct job *j, gq_time at);
 bool window_card_suits(const struct core *c, const struct card *card, const struct job *j);
 
 /* admit.c: who gets a card */

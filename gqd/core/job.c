@@ -153,6 +153,11 @@ static int submit_check(const struct core *c, const struct event *ev, struct gq_
 			PRIORITY_DEFAULT);
 	if (s->level > 0 && !s->privileged)
 		return gq_err_set(err, -EPERM, "qos: only operators may ask for high");
+	if (s->level < -1 || s->level > 1)
+		return gq_err_set(err, -EINVAL, "qos: %d, allowed are -1, 0 and 1", s->level);
+	if (s->vram_mib < 0 || s->time_limit < 0 || s->time_min < 0 || s->grace < 0 || s->signal_before < 0)
+		return gq_err_set(err, -EINVAL,
+			"vram, time, time-min, grace and signal: a value is negative");
 	if (s->time_min && s->time_limit != GQ_NEVER && s->time_min > s->time_limit)
 		return gq_err_set(err, -EINVAL, "time-min: longer than the time limit");
 	if (c->n_alive >= c->conf.max_jobs)

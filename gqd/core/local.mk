@@ -7,3 +7,19 @@ libcore_a_SOURCES = \
 	%reldir%/job.c %reldir%/fact.c %reldir%/window.c %reldir%/admit.c %reldir%/cost.c \
 	%reldir%/evict.c %reldir%/service.c %reldir%/reserve.c %reldir%/card.c \
 	%reldir%/explain.c %reldir%/check.c
+
+# Tests of the core: a world of cards and a clock (tests/lib/core_world.[ch]) and one program per matter.
+check_LIBRARIES += tests/lib/libcoreworld.a
+tests_lib_libcoreworld_a_SOURCES = tests/lib/core_world.h tests/lib/core_world.c
+core_test_cppflags = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+core_test_ldadd = tests/lib/libcoreworld.a libcore.a libbase.a $(CMOCKA_LIBS) -lm
+UNIT_TESTS += tests/unit/test_job_states tests/unit/test_core_window tests/unit/test_core_admit
+tests_unit_test_job_states_SOURCES = tests/unit/test_job_states.c
+tests_unit_test_job_states_CPPFLAGS = $(core_test_cppflags)
+tests_unit_test_job_states_LDADD = $(core_test_ldadd)
+tests_unit_test_core_window_SOURCES = tests/unit/test_core_window.c
+tests_unit_test_core_window_CPPFLAGS = $(core_test_cppflags)
+tests_unit_test_core_window_LDADD = $(core_test_ldadd)
+tests_unit_test_core_admit_SOURCES = tests/unit/test_core_admit.c
+tests_unit_test_core_admit_CPPFLAGS = $(core_test_cppflags)
+tests_unit_test_core_admit_LDADD = $(core_test_ldadd)

@@ -192,14 +192,9 @@ static bool reserve_is_blocked(const struct core *c, const struct reservation *r
 
 		for (size_t k = 0; k < j->n_cards; k++) {
 			const struct card *card = card_at(c, j->cards[k]);
-			struct claim claim;
 
-			if (!card || !reserve_has_card(r, card->index))
-				continue;
-			if (!r->vram_mib)
-				return true;
-			claim = window_claim(c, card, j, now);
-			if (claim.cause == CAUSE_RESERVATION && claim.at <= now)
+			if (card && reserve_has_card(r, card->index) &&
+				(!r->vram_mib || window_is_full(c, card, j, now)))
 				return true;
 		}
 	}

@@ -127,7 +127,7 @@ struct card {
 	int foreign_pid;      /* 0 = none */
 	int64_t foreign_mib;  /* VRAM of all processes that are not a job's */
 	char foreign_name[32];
-	gq_time idle_since; /* 0 while busy or unmanaged */
+	gq_time idle_since; /* 0 while busy or not seen */
 	/* last sample, for people only: no decision reads these */
 	int util_percent, temperature_c;
 	int64_t mem_used_mib;

@@ -36,6 +36,19 @@ static bool window_has_service(const struct core *c, const struct card *card)
 	return false;
 }
 
+/* The most that the card can ever lend: only what always stands counts. */
+int64_t window_ever_mib(const struct core *c, const struct card *card)
+{
+	int64_t cap = card->mem_total_mib * c->conf.vram_permille / 1000, free = card->mem_total_mib;
+
+	if (c->conf.reserve_vram == RESERVE_ALWAYS)
+		free -= window_reserved_mib(c, card);
+	if (free < 0)
+		free = 0;
+	return cap < free ? cap : free;
+}
+
+/* The most that it can lend when nothing is reserved by time: services may hold more than their own. */
 int64_t window_cap_mib(const struct core *c, const struct card *card)
 {
 	int64_t cap = card->mem_total_mib * c->conf.vram_permille / 1000;
@@ -71,11 +84,20 @@ static int64_t window_job_mib(const struct core *c, const struct card *card, con
 	return j->vram_mib ? j->vram_mib : window_cap_mib(c, card);
 }
 
-static bool window_can_share(const struct core *c, const struct card *card, const struct job *j,
-	const struct reservation *r)
+/* Is the card too small at @at for the job beside all that is reserved then? */
+bool window_is_full(const struct core *c, const struct card *card, const struct job *j, gq_time at)
 {
-	return r->vram_mib && window_job_mib(c, card, j) + r->vram_mib + window_reserved_mib(c, card) <=
-				      card->mem_total_mib;
+	int64_t need = window_job_mib(c, card, j) + window_reserved_mib(c, card);
+
+	for EACH (const struct reservation, r, c->reservations, i) {
+		if (!reserve_is_live(r) || r->start > at || r->end <= at ||
+			!reserve_has_card(r, card->index))
+			continue;
+		if (!r->vram_mib)
+			return true;
+		need += r->vram_mib;
+	}
+	return need > card->mem_total_mib;
 }
 
 static void claim_earlier(struct claim *best, gq_time at, enum cause cause, uint32_t ref)
@@ -85,7 +107,7 @@ static void claim_earlier(struct claim *best, gq_time at, enum cause cause, uint
 }
 
 /* Is the card held by something that is neither ours nor a service's? */
-static bool window_is_foreign(const struct core *c, const struct card *card)
+bool window_is_foreign(const struct core *c, const struct card *card)
 {
 	return card->foreign_pid && !window_has_service(c, card);
 }
@@ -108,10 +130,12 @@ struct claim window_claim(const struct core *c, const struct card *card, const s
 			claim_earlier(&best, now, CAUSE_SERVICE, s->id);
 	}
 	for EACH (struct reservation, r, c->reservations, i) {
-		if (!reserve_is_live(r) || !reserve_has_card(r, card->index) ||
-			window_can_share(c, card, j, r))
+		gq_time at = r->start > now ? r->start : now;
+
+		if (at >= best.at || !reserve_is_live(r) || !reserve_has_card(r, card->index))
 			continue;
-		claim_earlier(&best, r->start > now ? r->start : now, CAUSE_RESERVATION, r->id);
+		if (!r->vram_mib || window_is_full(c, card, j, at))
+			claim_earlier(&best, at, CAUSE_RESERVATION, r->id);
 	}
 	return best;
 }
@@ -214,7 +238,7 @@ void core_window(const struct core *c, const struct card *card, gq_time now, str
 	*ret = (struct window){.until = claim.at,
 		.reservation = claim.cause == CAUSE_RESERVATION ? claim.ref : 0,
 		.vram_mib = core_card_lendable_mib(c, card, now)};
-	ret->idle_since = card->job || !card->present ? 0 : card->idle_since;
+	ret->idle_since = card->job || window_is_foreign(c, card) ? 0 : card->idle_since;
 	ret->offered = free && c->conf.offline_fill && ret->vram_mib > 0 &&
 		       (claim.at == GQ_NEVER ||
 			       claim.at - now - core_promise(c, &typical) >= c->conf.min_window);
