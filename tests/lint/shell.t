@@ -9,6 +9,7 @@ command -v shellcheck >/dev/null || skip_all "shellcheck not found: apt-get inst
 { git ls-files 2>/dev/null || find . -type f; } | while read -r f; do
 	[ -f "$f" ] || continue
 	case $f in
+	tests/fuzz/corpus/* | tests/fixtures/*) ;;
 	*.sh) echo "$f" ;;
 	*.[chm]*) ;;
 	*) head -c 64 "$f" | head -n 1 | tr -d '\0' | grep -Eq '^#!.*[/ ](ba|da)?sh( |$)' && echo "$f" ;;
