@@ -54,7 +54,8 @@ struct api_host {
 	const struct core *(*core)(void *ctx);
 	/* Runs core_step() now; the reply waits for the turn's commit. */
 	int (*step)(void *ctx, struct event *ev, struct gq_err *err);
-	/* EV_SUBMIT, and the whole specification kept with the row. */
+	/* EV_SUBMIT, and the whole specification kept with the row. With @test_only nothing is kept
+	 * and err->text says what would happen. */
 	int (*submit)(void *ctx, const struct job_spec *spec, const struct api_peer *peer,
 		bool test_only, uint32_t *ret_job, struct gq_err *err);
 	/* A job that is no longer in the core's memory; the caller job_clear()s it. */

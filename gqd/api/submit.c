@@ -25,12 +25,16 @@ static int submit_one(struct req *q, const char *json, size_t len, bool test_onl
 	return r;
 }
 
-static void write_made(struct buf *out, uint32_t id)
+/* @message says what would happen: the host leaves it for test_only. */
+static void write_made(struct buf *out, uint32_t id, bool test_only, const char *message)
 {
-	if (id)
+	if (!test_only) {
 		buf_fmt(out, "{\"job_id\":%u}", id);
-	else
-		buf_str(out, "{\"job_id\":null}");
+		return;
+	}
+	buf_str(out, "{\"job_id\":null,\"message\":");
+	json_write_str(out, message[0] ? message : NULL);
+	buf_chr(out, '}');
 }
 
 static int check_batch(char *text, size_t len, struct gq_err *err)
@@ -69,7 +73,7 @@ static void submit_batch(struct req *q, char *text, bool test_only)
 		if (r < 0)
 			req_write_error(&q->reply, req_code_name(r), err.text);
 		else
-			write_made(&q->reply, id);
+			write_made(&q->reply, id, test_only, err.text);
 		any |= r == 0;
 	}
 	buf_str(&q->reply, "]\n");
@@ -100,7 +104,7 @@ void api_do_job_submit(struct req *q)
 		req_fail(q, r, &err);
 		return;
 	}
-	write_made(&q->reply, id);
+	write_made(&q->reply, id, test_only, err.text);
 	buf_chr(&q->reply, '\n');
 	if (test_only)
 		req_reply(q);

@@ -145,6 +145,7 @@ struct api_conf {
 
 struct api_made { /* the answer to what makes something */
 	uint32_t job_id, reservation_id, service_id;
+	const char *message;
 };
 
 struct api_error {

@@ -192,6 +192,7 @@ static const struct api_field made_fields[] = {
 	F(made, job_id, ID, "", "the job"),
 	F(made, reservation_id, ID, "", "the reservation"),
 	F(made, service_id, ID, "", "the service"),
+	F(made, message, STR, "", "of a test_only request: what would happen"),
 };
 
 static const struct api_field error_fields[] = {

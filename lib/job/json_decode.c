@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * json_decode.c - a specification from JSON that a stranger wrote: strict, every error names its field
- * With decode.h the only user of <jansson.h> in this room: programs that do not decode link without it. */
-#include "job/decode.h"
-
+ * The only user of <jansson.h> in this room: programs that do not decode link without it. */
+#include <jansson.h>
 #include <limits.h>
 #include <string.h>
 
@@ -176,29 +175,23 @@ static int get_spec(json_t *root, gq_time now, struct job_spec *s, struct gq_err
 	return 0;
 }
 
-int job_spec_from_value(json_t *value, gq_time now, struct job_spec *ret, struct gq_err *err)
-{
-	struct job_spec s;
-	int r;
-
-	job_spec_init(&s);
-	r = get_spec(value, now, &s, err);
-	if (r < 0)
-		job_spec_clear(&s);
-	else
-		*ret = s;
-	return r;
-}
-
 int job_spec_from_json(const char *json, size_t len, gq_time now, struct job_spec *ret,
 	struct gq_err *err)
 {
 	_cleanup_(json_unref) json_t *root = NULL;
 	json_error_t error;
+	struct job_spec s;
+	int r;
 
 	root = json_loadb(json, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
 	if (!root)
 		return gq_err_set(err, -EINVAL, "JSON, line %d, column %d: %s", error.line, error.column,
 			error.text);
-	return job_spec_from_value(root, now, ret, err);
+	job_spec_init(&s);
+	r = get_spec(root, now, &s, err);
+	if (r < 0)
+		job_spec_clear(&s);
+	else
+		*ret = s;
+	return r;
 }
