@@ -25,9 +25,9 @@ simgpu_links = %reldir%/libnvidia-ml.so.1 %reldir%/libcuda.so.1
 noinst_DATA += $(simgpu_links)
 CLEANFILES += $(simgpu_links)
 %reldir%/libnvidia-ml.so.1: %reldir%/libnvidia-ml.la
-	$(AM_V_GEN)ln -sf .libs/libnvidia-ml.so.1 $@
+	$(AM_V_GEN)ln -sf .libs/libnvidia-ml.so.1 $@ && touch $@
 %reldir%/libcuda.so.1: %reldir%/libcuda.la
-	$(AM_V_GEN)ln -sf .libs/libcuda.so.1 $@
+	$(AM_V_GEN)ln -sf .libs/libcuda.so.1 $@ && touch $@
 
 bin_PROGRAMS += gq-simgpu
 gq_simgpu_SOURCES = %reldir%/tool.h %reldir%/tool.c %reldir%/tool_machine.c %reldir%/tool_steer.c
