@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/kv.h"
+#include "gqd/shim/launch.h"
 
 /* The script stays the same file for the whole life of the job: an interpreter keeps it open, and
  * a restore opens it again by name. Its owner may read it and nobody else. */
@@ -158,7 +159,7 @@ int launch_describe(struct exec *x, const struct exec_job *j, int *ret_fd, struc
 
 	if (fd < 0)
 		return gq_err_sys(err, -errno, "launch description");
-	buf_add(&b, "gq-launch=1", sizeof("gq-launch=1"));
+	buf_add(&b, LAUNCH_HEAD, sizeof(LAUNCH_HEAD));
 	describe_job(x, j, &b);
 	describe_paths(x, j, &b);
 	r = write_all(fd, b.data, b.len);

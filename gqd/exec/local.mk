@@ -6,3 +6,5 @@ libexec_a_SOURCES = %reldir%/exec.h %reldir%/private.h %reldir%/exec.c %reldir%/
 check_PROGRAMS += tests/lib/exec-driver
 tests_lib_exec_driver_SOURCES = tests/lib/exec_driver.c
 tests_lib_exec_driver_LDADD = libexec.a libbase.a
+check_PROGRAMS += tests/lib/chain
+tests_lib_chain_SOURCES = tests/lib/chain.c

@@ -16,9 +16,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "exec.h"
-
-#define LINK_HEAD "gq-shim=1" /* gqd/shim/PROTOCOL.md */
-#define LINK_MAX  4096
+#include "gqd/shim/link.h"
 
 enum pair_state {
 	PAIR_LIVE,  /* its shim runs; mostly connected */

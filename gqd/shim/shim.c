@@ -55,9 +55,9 @@ static void ending_finish(struct shim *s)
 	/* The last hour of a full disk: a gqd that hears us needs no record, so leave only then. */
 	while (ending_record(&s->launch, &message, s->link_fd < 0) < 0 && s->link_fd < 0)
 		sleep(1);
+	unlink(s->launch.socket); /* who comes now finds the record */
 	link_send(s->link_fd, &message);
 	gq_fault("shim.reported");
-	unlink(s->launch.socket);
 }
 
 static void tell(struct shim *s, const char *message, const char *text, gq_time at, gq_time took)
