@@ -150,15 +150,22 @@ static struct child child_start(child_fn body, bool own_ns)
 	if (c.pid == 0) {
 		if (own_ns) {
 			pid_t inner;
+			int go[2];
+			char end;
 
-			if (unshare(CLONE_NEWPID) < 0)
+			if (unshare(CLONE_NEWPID) < 0 || pipe2(go, O_CLOEXEC) < 0)
 				_exit(1);
 			inner = fork();
 			if (inner > 0) {
 				dprintf(fds[1], "%d\n", inner);
 				close(fds[1]);
+				close(go[1]);
 				pause();
 			}
+			/* What it has to say comes second: wait until the other end is closed. */
+			close(go[1]);
+			if (read(go[0], &end, 1) != 0)
+				_exit(1);
 		} else {
 			dprintf(fds[1], "%d\n", getpid());
 		}
