@@ -20,7 +20,10 @@ confsample_DATA = %reldir%/gq.conf.sample
 %reldir%/gq.conf.sample: %reldir%/gen-conf$(EXEEXT)
 	$(AM_V_GEN)./$< sample >$@.tmp && mv $@.tmp $@
 
-UNIT_TESTS += tests/unit/test_conf
+UNIT_TESTS += tests/unit/test_conf tests/fuzz/replay_conf
 tests_unit_test_conf_SOURCES = tests/unit/test_conf.c
 tests_unit_test_conf_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_conf_LDADD = libconf.a libbase.a $(CMOCKA_LIBS) $(CONFIG_LIBS) -lm
+tests_fuzz_replay_conf_SOURCES = tests/fuzz/fuzz_conf.c tests/fuzz/replay.c
+tests_fuzz_replay_conf_CPPFLAGS = $(AM_CPPFLAGS) -DGQ_CORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/conf"'
+tests_fuzz_replay_conf_LDADD = libconf.a libbase.a $(CONFIG_LIBS) -lm
