@@ -465,7 +465,6 @@ static void daemon_raise_files(void)
 
 static int daemon_open_rooms(struct daemon *d, struct gq_err *err)
 {
-	struct api_host host = host_template;
 	int r;
 
 	r = store_sqlite_open(d->state_dir, &d->store, err);
@@ -477,9 +476,10 @@ static int daemon_open_rooms(struct daemon *d, struct gq_err *err)
 		r = daemon_open_exec(d, err);
 	if (!r)
 		r = daemon_open_gpu(d, err);
-	host.ctx = d;
+	d->host = host_template;
+	d->host.ctx = d;
 	if (!r)
-		r = api_new(&host, d->loop, d->socket, &d->api, err);
+		r = api_new(&d->host, d->loop, d->socket, &d->api, err);
 	return r;
 }
 

@@ -42,6 +42,7 @@ struct daemon {
 	struct exec *exec;
 	struct gpu *gpu;
 	struct api *api;
+	struct api_host host;  /* the server keeps a pointer to it */
 	/* the turn */
 	struct effects effects;      /* not carried out yet */
 	struct pending_spec *specs;  /* owned */

@@ -47,7 +47,6 @@ void effect_do(struct daemon *d, const struct effect *f)
 	case FX_START:
 	case FX_RESTORE: effect_launch(d, f); break;
 	case FX_NOTICE:
-		log_info("job %u: notice: %s", f->job, f->text);
 		r = exec_notice(d->exec, f->job, f->incarnation, cause_name(f->cause), f->text,
 			f->deadline, f->signal);
 		break;

@@ -17,7 +17,7 @@ void core_conf_default(struct core_conf *c)
 		.vram_permille = 400, .reserve_vram = RESERVE_ALWAYS, .graceful_exit = GQ_SEC(30),
 		.sudden_grace = GQ_SEC(2), .kill_wait = GQ_SEC(30), .min_window = GQ_SEC(300),
 		.idle_hold = GQ_SEC(10), .cost_factor = 3, .margin = GQ_MSEC(200),
-		.store_base = GQ_MSEC(800), .store_mib_per_s = 300, .restore_mib_per_s = 150,
+		.store_base = GQ_MSEC(400), .store_mib_per_s = 300, .restore_mib_per_s = 150,
 		.max_requeue = 5, .restore_tries = 3, .store_tries = 2, .retry_wait = GQ_SEC(2),
 		.keep_ended = GQ_SEC(300), .max_jobs = 100000, .max_jobs_per_user = 10000,
 		.can_store = true};
