@@ -56,19 +56,23 @@ void job_spec_clear(struct job_spec *s);
  * -ENOENT unknown option. @now is for --begin. */
 int job_spec_set(struct job_spec *s, const char *option, const char *value, gq_time now,
 	struct gq_err *err);
-/* The #GQ / #SBATCH lines of s->script; options that @given marks (set on the command line) win.
- * Errors begin with "<name>: line N: ". */
+/* The #GQ / #SBATCH lines of s->script; options that @given marks (set on the command line; indexed
+ * by job_option_group(), see option.h; NULL = none) win. Errors begin with "<name>: line N: ". */
 int job_spec_directives(struct job_spec *s, const char *script_name, const bool *given,
 	gq_time now, struct gq_err *err);
 /* All that can be checked without the machine: ranges, lengths, UTF-8, contradictions, script
  * (empty, binary, CRLF, no shebang). */
 int job_spec_check(const struct job_spec *s, struct gq_err *err);
 
+/* The body of POST /v1/jobs, see fields.def: what differs from the defaults. Decoding fills *ret only
+ * on success (job_spec_clear() it), never checks limits (job_spec_check()), and names the field
+ * first: "vram: '90x' is not a size". */
 void job_spec_to_json(const struct job_spec *s, struct buf *out);
 int job_spec_from_json(const char *json, size_t len, gq_time now, struct job_spec *ret,
 	struct gq_err *err);
 
-/* Output patterns %j %J %A %a %u %x %N %%, with %4j padding. Result absolute; caller frees. */
+/* Output patterns %j %J %A %a %u %x %N %r %%, with %4j padding; NULL is gq-%j.out. A slash in a name
+ * becomes an underscore. Result absolute if @cwd is; caller frees. */
 int job_path_expand(const char *pattern, const char *cwd, uint32_t job, uint32_t incarnation,
 	const char *user, const char *name, const char *host, char **ret, struct gq_err *err);
 

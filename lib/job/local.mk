@@ -3,6 +3,7 @@
 noinst_LIBRARIES += libjob.a
 libjob_a_SOURCES = \
 	%reldir%/job_spec.h %reldir%/job_spec.c %reldir%/types.h %reldir%/types.c \
+	%reldir%/types_word.c %reldir%/types_json.c \
 	%reldir%/options.def %reldir%/option.h %reldir%/option.c %reldir%/directives.c \
 	%reldir%/fields.def %reldir%/field.h %reldir%/json_encode.c \
 	%reldir%/json_decode.c %reldir%/check.c %reldir%/path.c

@@ -2,7 +2,6 @@
  * types.c - the kinds of value a job specification is made of */
 #include "job/types.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,37 +12,6 @@
 #include "base/parse.h"
 #include "base/signame.h"
 #include "job/job_spec.h"
-
-/* ---- JSON text ---- */
-
-void job_json_quote(const char *s, size_t len, struct buf *out)
-{
-	static const char hex[] = "0123456789abcdef";
-	size_t from = 0;
-
-	buf_chr(out, '"');
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)s[i];
-
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		buf_add(out, s + from, i - from);
-		from = i + 1;
-		if (c == '\n') {
-			buf_add(out, "\\n", 2);
-		} else if (c >= 0x20) {
-			char two[2] = {'\\', (char)c};
-
-			buf_add(out, two, 2);
-		} else {
-			char six[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-
-			buf_add(out, six, 6);
-		}
-	}
-	buf_add(out, s + from, len - from);
-	buf_chr(out, '"');
-}
 
 static void quote(const char *s, struct buf *out)
 {
@@ -261,106 +229,6 @@ static int when_from_number(void *field, double v, struct gq_err *err)
 const struct job_type job_type_when = {"a time: \"2026-12-01T08:00Z\" or seconds since 1970",
 	FORM_SCALAR, sizeof(gq_time), when_from_text, when_from_number, time_encode};
 
-/* ---- words ---- */
-
-static int word_find(const char *const *words, size_t n, const char *text, struct gq_err *err)
-{
-	_cleanup_buf_ struct buf all = BUF_INIT;
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(words[i], text))
-			return (int)i;
-	for (size_t i = 0; i < n; i++)
-		buf_fmt(&all, "%s%s", i ? i + 1 == n ? " or " : ", " : "", words[i]);
-	return gq_err_set(err, -EINVAL, "'%.60s' is not %s", text, buf_c(&all));
-}
-
-static const char *const checkpoint_words[] = {
-	[JOB_CHECKPOINT_AUTO] = "auto", [JOB_CHECKPOINT_APP] = "app", [JOB_CHECKPOINT_NONE] = "none"};
-static const char *const qos_words[] = {"low", "normal", "high"};
-static const char *const open_mode_words[] = {"append", "truncate"};
-
-static int checkpoint_from_text(void *field, const char *text, gq_time now, struct gq_err *err)
-{
-	int i = word_find(checkpoint_words, ARRAY_LEN(checkpoint_words), text, err);
-
-	(void)now;
-	if (i < 0)
-		return i;
-	*(enum job_checkpoint *)field = (enum job_checkpoint)i;
-	return 0;
-}
-
-static void checkpoint_encode(const void *field, struct buf *out)
-{
-	quote(checkpoint_words[*(const enum job_checkpoint *)field], out);
-}
-
-const struct job_type job_type_checkpoint = {"auto, app or none", FORM_SCALAR,
-	sizeof(enum job_checkpoint), checkpoint_from_text, NULL, checkpoint_encode};
-
-static int qos_from_text(void *field, const char *text, gq_time now, struct gq_err *err)
-{
-	int i = word_find(qos_words, ARRAY_LEN(qos_words), text, err);
-
-	(void)now;
-	if (i < 0)
-		return i;
-	*(int *)field = i - 1;
-	return 0;
-}
-
-static void qos_encode(const void *field, struct buf *out)
-{
-	quote(qos_words[*(const int *)field + 1], out);
-}
-
-const struct job_type job_type_qos = {"low, normal or high", FORM_SCALAR, sizeof(int),
-	qos_from_text, NULL, qos_encode};
-
-static int open_mode_from_text(void *field, const char *text, gq_time now, struct gq_err *err)
-{
-	int i = word_find(open_mode_words, ARRAY_LEN(open_mode_words), text, err);
-
-	(void)now;
-	if (i < 0)
-		return i;
-	*(bool *)field = i == 1;
-	return 0;
-}
-
-static void open_mode_encode(const void *field, struct buf *out)
-{
-	quote(open_mode_words[*(const bool *)field], out);
-}
-
-const struct job_type job_type_open_mode = {"append or truncate", FORM_SCALAR, sizeof(bool),
-	open_mode_from_text, NULL, open_mode_encode};
-
-static int yes_from_text(void *field, const char *text, gq_time now, struct gq_err *err)
-{
-	(void)text, (void)now, (void)err;
-	*(bool *)field = true;
-	return 0;
-}
-
-static int no_from_text(void *field, const char *text, gq_time now, struct gq_err *err)
-{
-	(void)text, (void)now, (void)err;
-	*(bool *)field = false;
-	return 0;
-}
-
-static void bool_encode(const void *field, struct buf *out)
-{
-	buf_str(out, *(const bool *)field ? "true" : "false");
-}
-
-const struct job_type job_type_bool = {"true or false", FORM_BOOL, sizeof(bool), NULL, NULL,
-	bool_encode};
-const struct job_type job_type_yes = {NULL, FORM_BOOL, sizeof(bool), yes_from_text, NULL, NULL};
-const struct job_type job_type_no = {NULL, FORM_BOOL, sizeof(bool), no_from_text, NULL, NULL};
-
 /* ---- signals ---- */
 
 static int signal_from_text(void *field, const char *text, gq_time now, struct gq_err *err)
@@ -472,88 +340,3 @@ static int gres_from_text(void *field, const char *text, gq_time now, struct gq_
 }
 
 const struct job_type job_type_gres = {NULL, FORM_SCALAR, 0, gres_from_text, NULL, NULL};
-
-/* ---- what only JSON carries ---- */
-
-static int umask_from_text(void *field, const char *text, gq_time now, struct gq_err *err)
-{
-	(void)now;
-	if (!text[0] || text[strspn(text, "01234567")] || strlen(text) > 4)
-		return gq_err_set(err, -EINVAL, "'%.60s' is not an octal number from 0 to 0777", text);
-	*(mode_t *)field = (mode_t)strtoul(text, NULL, 8) & 0777;
-	return 0;
-}
-
-static void umask_encode(const void *field, struct buf *out)
-{
-	buf_fmt(out, "\"%03o\"", (unsigned)*(const mode_t *)field);
-}
-
-const struct job_type job_type_umask = {"octal text such as \"022\"", FORM_SCALAR, sizeof(mode_t),
-	umask_from_text, NULL, umask_encode};
-
-static void script_encode(const void *field, struct buf *out)
-{
-	const struct job_spec *s =
-		(const void *)((const char *)field - offsetof(struct job_spec, script));
-
-	job_json_quote(s->script, s->script_len, out);
-}
-
-const struct job_type job_type_script = {"text", FORM_SCRIPT, 0, NULL, NULL, script_encode};
-
-static void strings_encode(const void *field, struct buf *out)
-{
-	char *const *list = *(char **const *)field;
-
-	buf_chr(out, '[');
-	for (size_t i = 0; list[i]; i++) {
-		if (i)
-			buf_chr(out, ',');
-		quote(list[i], out);
-	}
-	buf_chr(out, ']');
-}
-
-const struct job_type job_type_strings = {"an array of texts", FORM_STRINGS, 0, NULL, NULL,
-	strings_encode};
-
-const char *job_rlimit_name(int resource)
-{
-	static const char *const names[] = {[RLIMIT_CPU] = "CPU", [RLIMIT_FSIZE] = "FSIZE",
-		[RLIMIT_DATA] = "DATA", [RLIMIT_STACK] = "STACK", [RLIMIT_CORE] = "CORE",
-		[RLIMIT_RSS] = "RSS", [RLIMIT_NPROC] = "NPROC", [RLIMIT_NOFILE] = "NOFILE",
-		[RLIMIT_MEMLOCK] = "MEMLOCK", [RLIMIT_AS] = "AS", [RLIMIT_LOCKS] = "LOCKS",
-		[RLIMIT_SIGPENDING] = "SIGPENDING", [RLIMIT_MSGQUEUE] = "MSGQUEUE",
-		[RLIMIT_NICE] = "NICE", [RLIMIT_RTPRIO] = "RTPRIO", [RLIMIT_RTTIME] = "RTTIME"};
-
-	return resource >= 0 && resource < (int)ARRAY_LEN(names) ? names[resource] : NULL;
-}
-
-static void add_limit(rlim_t v, struct buf *out)
-{
-	if (v == RLIM_INFINITY)
-		buf_str(out, "null");
-	else
-		buf_fmt(out, "%llu", (unsigned long long)v);
-}
-
-static void rlimits_encode(const void *field, struct buf *out)
-{
-	const struct rlimit *limits = field;
-	const char *name, *comma = "";
-
-	buf_chr(out, '{');
-	for (int i = 0; i < RLIM_NLIMITS && (name = job_rlimit_name(i)); i++) {
-		buf_fmt(out, "%s\"%s\":[", comma, name);
-		add_limit(limits[i].rlim_cur, out);
-		buf_chr(out, ',');
-		add_limit(limits[i].rlim_max, out);
-		buf_chr(out, ']');
-		comma = ",";
-	}
-	buf_chr(out, '}');
-}
-
-const struct job_type job_type_rlimits = {"an object of [soft, hard] pairs", FORM_RLIMITS, 0, NULL,
-	NULL, rlimits_encode};

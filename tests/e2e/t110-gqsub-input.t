@@ -85,6 +85,7 @@ is 'arguments behind the script are its own' "$(gqsub --print-json good --vram 1
 is 'the working directory' "$(gqsub --print-json good | field cwd)" "$(pwd -P)"
 is '-D relative to it' "$(gqsub -D sub --print-json good | field cwd)" "$(pwd -P)/sub"
 is 'the umask' "$(umask 027 && gqsub --print-json good | field umask)" 027
+# shellcheck disable=SC3045 # every sh here has it
 like 'the limits' "$( (ulimit -n 77 && gqsub --print-json good) | field rlimits)" "'NOFILE': \\[77, 77\\]"
 is 'abbreviated options' "$(gqsub --job=x --print good | field name)" x
 is 'a script from standard input' "$(gqsub --print-json <good | field name)" 'my job'

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_json.c - any bytes as the body of POST /v1/jobs; what is understood is the same there and back
- * fuzz: lib/job/json_decode.c lib/job/json_encode.c lib/job/types.c lib/job/check.c lib/job/path.c lib/job/job_spec.c
+ * fuzz: lib/job/json_decode.c lib/job/json_encode.c lib/job/types.c lib/job/types_word.c lib/job/types_json.c lib/job/check.c lib/job/path.c lib/job/job_spec.c
  * fuzz: lib/base/err.c lib/base/buf.c lib/base/mem.c lib/base/parse.c lib/base/utf8.c lib/base/signame.c lib/client/field.c -ljansson -lm
  */
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * fuzz_spec.c - #GQ and #SBATCH lines of any bytes: read, checked, their patterns expanded
- * fuzz: lib/job/option.c lib/job/directives.c lib/job/types.c lib/job/check.c lib/job/path.c lib/job/job_spec.c
+ * fuzz: lib/job/option.c lib/job/directives.c lib/job/types.c lib/job/types_word.c lib/job/types_json.c lib/job/check.c lib/job/path.c lib/job/job_spec.c
  * fuzz: lib/base/err.c lib/base/buf.c lib/base/mem.c lib/base/parse.c lib/base/utf8.c lib/base/signame.c lib/base/usage.c -lm
  */
 #include <stdint.h>
