@@ -29,14 +29,12 @@ static void find_driver(const struct daemon *d, api_finding_fn fn, void *ctx)
 {
 	bool simulated = false;
 	char text[200];
-	char both[260];
 	size_t seen = 0;
 
 	gpu_describe(d->gpu, text, sizeof(text), &simulated);
 	for (size_t i = 0; i < d->n_cards; i++)
 		seen += d->cards[i].present;
-	snprintf(both, sizeof(both), "%s%s", text, simulated ? " (simulated)" : "");
-	fn(ctx, "driver", seen > 0, true, both,
+	fn(ctx, "driver", seen > 0, true, text,
 		seen ? NULL : "install the NVIDIA driver, or try gq with gq-simgpu (README)");
 }
 
