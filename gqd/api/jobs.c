@@ -92,7 +92,7 @@ void job_message(const struct req *q, const struct job *j, uint64_t mask, struct
 		.account = j->account,
 		.state = job_state_code(j->state),
 		.state_name = job_state_name(j->state),
-		.reason = reason_name(j->reason),
+		.reason = wants(mask, "reason") ? reason_name(core_reason(req_core(q), j, req_now(q))) : NULL,
 		.gpu_type = j->gpu_type,
 		.qos = j->level < 0 ? "low" : j->level > 0 ? "high" : "normal",
 		.checkpoint = checkpoint_mode_name(j->checkpoint),

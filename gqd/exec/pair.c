@@ -53,12 +53,13 @@ void pair_del(struct exec *x, struct pair *p)
 {
 	pair_close_link(x, p);
 	if (p->child && p->pidfd >= 0) {
-		/* A shim that was forgotten is on its way out; it must not stay a zombie. */
+		/* A shim that was forgotten is on its way out; it must not stay a zombie. Its watch
+		 * is handed over, never doubled: epoll knows the file behind a descriptor. */
 		struct source *s = xnew(struct source);
+		struct epoll_event e = {.events = EPOLLIN, .data.ptr = s};
 
-		*s = (struct source){.kind = SOURCE_HELPER, .fd = fcntl(p->pidfd, F_DUPFD_CLOEXEC, 3)};
-		if (s->fd < 0 || exec_watch(x, s->fd, s) < 0)
-			free(s);
+		*s = (struct source){.kind = SOURCE_HELPER, .fd = TAKE_FD(p->pidfd)};
+		epoll_ctl(x->epoll_fd, EPOLL_CTL_MOD, s->fd, &e);
 	}
 	if (p->pidfd >= 0)
 		close(TAKE_FD(p->pidfd));
