@@ -7,7 +7,7 @@ static const struct usage_option options[] = {
 	{"job", 'j', "JOB", "only those of this job", NULL},
 	{"since", 0, "WHEN", "only those after it", NULL},
 	{"limit", 'l', "N", "only the newest N, 100 without it", NULL},
-	{"json", 0, NULL, "print the answer of GET /v1/evictions", 
+	{"json", 0, NULL, "print the answer of GET /v1/evictions",
 		"Print the answer of GET /v1/evictions, newest first: job, incarnation, cards, cause, "
 		"notice_at, due_at, predicted_free_at, free_at, late_ms, how, lost_s, sudden, error."},
 };

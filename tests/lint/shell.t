@@ -16,7 +16,7 @@ command -v shellcheck >/dev/null || skip_all "shellcheck not found: apt-get inst
 	esac
 done >"${TMPDIR:-/tmp}/gq-shell.$$"
 while read -r f; do
-	ok "$f" "shellcheck -x -P SCRIPTDIR -P '$GQ_TOP' '$f'"
+	ok "$f" "shellcheck -S warning -x -P SCRIPTDIR -P '$GQ_TOP' '$f'"
 done <"${TMPDIR:-/tmp}/gq-shell.$$"
 rm -f "${TMPDIR:-/tmp}/gq-shell.$$"
 done_testing
