@@ -209,6 +209,11 @@ static void evict_go(struct core *c, struct entry *e, gq_time now, struct effect
 	note_job(c, e);
 }
 
+static bool evict_may(const struct core *c, const struct claim *claim)
+{
+	return claim->at != GQ_NEVER && (c->conf.online_priority || claim->cause == CAUSE_CARD);
+}
+
 /* A later claim may come before the one the job leaves for, or that one may be gone. */
 static void evict_review(struct core *c, struct entry *e, gq_time now, struct effects *fx)
 {
@@ -216,15 +221,15 @@ static void evict_review(struct core *c, struct entry *e, gq_time now, struct ef
 	struct job *j = &e->row;
 	struct eviction *v;
 
-	if (j->cause == CAUSE_OPERATOR)
-		return;
-	if (claim.at == GQ_NEVER ||
-		(claim.at > j->due_at && claim.at - core_promise(c, j) > now + GQ_SEC(1))) {
-		evict_call_off(c, e, now, fx);
+	if (!evict_may(c, &claim))
+		claim.at = GQ_NEVER;
+	if (claim.at >= j->due_at) {
+		if (!j->hold_after && /* an operator's wish is not called off */
+			(claim.at == GQ_NEVER || (claim.at > j->due_at &&
+				claim.at - core_promise(c, j) > now + GQ_SEC(1))))
+			evict_call_off(c, e, now, fx);
 		return;
 	}
-	if (claim.at >= j->due_at)
-		return;
 	evict_plan(c, j, &claim, now);
 	v = evict_row(c, j->eviction);
 	if (v) {
@@ -240,11 +245,6 @@ static void evict_review(struct core *c, struct entry *e, gq_time now, struct ef
 		evict_mark_sudden(c, &claim);
 	evict_tell(c, e, &claim, fx);
 	note_job(c, e);
-}
-
-static bool evict_may(const struct core *c, const struct claim *claim)
-{
-	return claim->at != GQ_NEVER && (c->conf.online_priority || claim->cause == CAUSE_CARD);
 }
 
 /* The moment at which a job that runs has to be told. */
@@ -467,8 +467,7 @@ int evict_wish(struct core *c, gq_time now, const struct event *ev, struct effec
 	evict_record(c, e, &(struct claim){j->due_at, CAUSE_OPERATOR, 0}, now);
 	note_audit(c, now, AUDIT_JOB, j->id, ev->uid, "eviction asked for");
 	if (ev->evict_mode == EVICT_REQUEUE) {
-		job_start_ending(c, e, now, j->requeue ? MOVE_EXIT_HELD : MOVE_EXIT_PREEMPTED,
-			now + grace, fx);
+		job_start_ending(c, e, now, evict_exit_move(j), now + grace, fx);
 		return 0;
 	}
 	job_move_or_die(c, e, MOVE_NOTICE);

@@ -235,7 +235,7 @@ static void fact_restore_failed(struct core *c, struct entry *e, gq_time now, co
 	again = ++j->restore_tries < c->conf.restore_tries;
 	job_move_or_die(c, e, again ? MOVE_RESTORE_FAILED : MOVE_RESTORE_HELD);
 	if (again)
-		j->begin_at = now + (c->conf.retry_wait << (j->restore_tries - 1));
+		j->begin_at = now + (c->conf.retry_wait << (j->restore_tries < 10 ? j->restore_tries - 1 : 9));
 	fact_audit(c, e, now,
 		again ? "restore failed, will be tried again" : "restore failed, held, its image stays",
 		ev->text);
@@ -266,6 +266,11 @@ static void fact_gone(struct core *c, struct entry *e, gq_time now, struct effec
 
 	if (!job_state_has_cards(j->state))
 		return;
+	if (j->state == JOB_RESTORING) { /* a restore that kills its shim must not be tried for ever */
+		fact_restore_failed(c, e, now, &(struct event){.text = "its shim is gone without a trace"},
+			fx);
+		return;
+	}
 	m = gone_move(c, j);
 	fact_audit(c, e, now, "its processes are gone without a trace: killed, or the machine went down",
 		NULL);

@@ -13,7 +13,11 @@ check_LIBRARIES += tests/lib/libcoreworld.a
 tests_lib_libcoreworld_a_SOURCES = tests/lib/core_world.h tests/lib/core_world.c
 core_test_cppflags = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 core_test_ldadd = tests/lib/libcoreworld.a libcore.a libbase.a $(CMOCKA_LIBS) -lm
-UNIT_TESTS += tests/unit/test_job_states tests/unit/test_core_window tests/unit/test_core_admit
+UNIT_TESTS += tests/unit/test_job_states \
+	tests/unit/test_core_window \
+	tests/unit/test_core_admit \
+	tests/unit/test_core_evict \
+	tests/unit/test_core_sudden
 tests_unit_test_job_states_SOURCES = tests/unit/test_job_states.c
 tests_unit_test_job_states_CPPFLAGS = $(core_test_cppflags)
 tests_unit_test_job_states_LDADD = $(core_test_ldadd)
@@ -23,3 +27,9 @@ tests_unit_test_core_window_LDADD = $(core_test_ldadd)
 tests_unit_test_core_admit_SOURCES = tests/unit/test_core_admit.c
 tests_unit_test_core_admit_CPPFLAGS = $(core_test_cppflags)
 tests_unit_test_core_admit_LDADD = $(core_test_ldadd)
+tests_unit_test_core_evict_SOURCES = tests/unit/test_core_evict.c
+tests_unit_test_core_evict_CPPFLAGS = $(core_test_cppflags)
+tests_unit_test_core_evict_LDADD = $(core_test_ldadd)
+tests_unit_test_core_sudden_SOURCES = tests/unit/test_core_sudden.c
+tests_unit_test_core_sudden_CPPFLAGS = $(core_test_cppflags)
+tests_unit_test_core_sudden_LDADD = $(core_test_ldadd)

@@ -141,7 +141,7 @@ static void test_cards(void **state)
 			continue;
 		for (size_t i = 0; i < ARRAY_LEN(exits); i++)
 			assert_int_not_equal(job_move_target(s, exits[i]), JOB_STATE_N);
-		if (s != JOB_RESTORING) /* it has an image: GONE_IMAGE */
+		if (s != JOB_RESTORING) /* vanished: a restore that failed */
 			assert_int_not_equal(job_move_target(s, MOVE_LOST), JOB_STATE_N);
 		if (s != JOB_ENDING)
 			assert_int_equal(job_move_target(s, MOVE_END), JOB_ENDING);
