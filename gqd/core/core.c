@@ -2,6 +2,7 @@
  * core.c - the way in: one event, then everything that follows from it */
 #include "core.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,11 +133,14 @@ static void resume_job(struct core *c, struct entry *e, gq_time now, struct effe
 	switch (e->row.state) {
 	case JOB_STARTING: fx_add(fx, FX_START, &e->row); break;
 	case JOB_RESTORING: fx_add(fx, FX_RESTORE, &e->row); break;
+	case JOB_RUNNING: fx_add(fx, FX_NOTICE_OFF, &e->row); break;
 	case JOB_NOTICE:
 	case JOB_STORING: evict_resume(c, e, now, fx); break;
-	case JOB_ENDING: /* its time may have run out meanwhile, or the KILL was lost with gqd */
+	case JOB_ENDING: /* its time may have run out meanwhile, or the signal was lost with gqd */
 		if (e->row.kill_at == GQ_NEVER || e->row.kill_at <= now)
 			fx_add(fx, FX_KILL, &e->row);
+		else
+			fx_add(fx, FX_SIGNAL, &e->row)->signal = SIGTERM;
 		break;
 	default: break;
 	}
@@ -149,6 +153,7 @@ void core_resume(struct core *c, gq_time now, struct effects *fx)
 	for EACH (struct service, s, c->services, i)
 		if (!s->lease_lost)
 			s->lease_until = s->lease ? now + s->lease : GQ_NEVER;
+	reserve_set_clocks(c, now);
 	for EACH (struct entry, e, c->holding, i)
 		resume_job(c, e, now, fx);
 	c->replan = true;
@@ -217,6 +222,7 @@ int core_step(struct core *c, gq_time now, struct event *ev, struct effects *fx,
 	case EV_CONF:
 		c->conf = *ev->conf;
 		c->replan = true;
+		reserve_set_clocks(c, now);
 		break;
 	case EV_TICK: break;
 	default: fact_apply(c, now, ev, fx); break;
@@ -244,11 +250,18 @@ void core_dirty(struct core *c, struct dirty *ret)
 		.n_evictions = c->dirty_evictions.len, .audits = c->audits, .n_audits = c->n_audits};
 }
 
-/* Ended jobs leave memory; their rows stay in the store. */
-static void core_sweep(struct core *c)
+/* Something is over: it leaves memory after a while. */
+void core_sweep_later(struct core *c, gq_time now)
 {
+	if (c->next_sweep == GQ_NEVER)
+		c->next_sweep = now + c->conf.keep_ended;
+}
+
+/* Takes ended jobs out of memory; the time from which the next one may go, GQ_NEVER = none left. */
+static gq_time core_sweep_jobs(struct core *c)
+{
+	gq_time next = GQ_NEVER;
 	size_t keep = 0;
-	bool ended_left = false;
 
 	for EACH (struct entry, e, c->jobs, i) {
 		bool ended = job_state_is_ended(e->row.state);
@@ -259,20 +272,41 @@ static void core_sweep(struct core *c)
 			free(e);
 			continue;
 		}
-		ended_left |= ended;
+		if (ended)
+			next = earlier(next, e->row.ended_at + c->conf.keep_ended);
 		c->jobs.list[keep++] = e;
 	}
 	c->jobs.len = keep;
+	return next;
+}
+
+/* The same for reservations: deleted ones at once, ended ones can be seen for a day. */
+static gq_time core_sweep_reservations(struct core *c)
+{
+	gq_time next = GQ_NEVER;
+
 	for (size_t i = c->reservations.len; i-- > 0;) {
 		struct reservation *r = c->reservations.list[i];
 
-		if (reserve_is_live(r) || r->end > c->sweep_before - RESERVATION_KEPT)
+		if (reserve_is_live(r))
 			continue;
+		if (r->state == RESERVATION_ENDED && r->end > c->sweep_before - RESERVATION_KEPT) {
+			next = earlier(next, r->end + RESERVATION_KEPT + c->conf.keep_ended);
+			continue;
+		}
 		ptrs_remove(&c->reservations, i);
 		free(r);
 	}
-	if (!ended_left)
-		c->next_sweep = GQ_NEVER;
+	return next;
+}
+
+/* What is over leaves memory; its rows stay in the store. */
+static void core_sweep(struct core *c)
+{
+	gq_time now = c->sweep_before + c->conf.keep_ended;
+	gq_time next = earlier(core_sweep_jobs(c), core_sweep_reservations(c));
+
+	c->next_sweep = next < now + SWEEP_EVERY ? now + SWEEP_EVERY : next;
 	c->sweep_before = 0;
 }
 

@@ -68,6 +68,9 @@ struct core {
 	(size_t i = 0; i < (ptrs).len; i++)                                                    \
 		for (type *var = (ptrs).list[i]; var; var = NULL)
 
+/* core.c */
+void core_sweep_later(struct core *c, gq_time now);
+
 /* ptrs.c: arrays of pointers */
 void ptrs_add(struct ptrs *p, void *item);
 void ptrs_insert(struct ptrs *p, size_t at, void *item);
@@ -158,6 +161,7 @@ bool service_claims(const struct service *s);
 bool service_has_card(const struct service *s, uint16_t card);
 int reserve_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *err);
 void reserve_pass(struct core *c, gq_time now);
+void reserve_set_clocks(struct core *c, gq_time now);
 bool reserve_is_live(const struct reservation *r);
 bool reserve_has_card(const struct reservation *r, uint16_t card);
 int card_event(struct core *c, gq_time now, const struct event *ev, struct gq_err *err);

@@ -279,8 +279,6 @@ static void evict_limit(struct core *c, struct entry *e, gq_time now, struct eff
 		fx_add(fx, FX_SIGNAL, &e->row)->signal = e->row.signal;
 	}
 	if (limit_at(&e->row) <= now) {
-		if (e->row.state == JOB_NOTICE)
-			evict_left(c, e, now, HOW_EXIT, 0);
 		note_audit(c, now, AUDIT_JOB, e->row.id, (uid_t)-1, "reached its time limit");
 		job_start_ending(c, e, now, MOVE_EXIT_TIMEOUT, now + c->conf.kill_wait, fx);
 	}

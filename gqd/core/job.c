@@ -116,8 +116,7 @@ void job_end(struct core *c, struct entry *e, gq_time now, struct effects *fx)
 	job_count_user(c, e->row.uid, -1);
 	fx_add(fx, FX_FORGET_JOB, &e->row);
 	note_job(c, e);
-	if (c->next_sweep == GQ_NEVER)
-		c->next_sweep = now + c->conf.keep_ended;
+	core_sweep_later(c, now);
 	note_audit(c, now, AUDIT_JOB, e->row.id, (uid_t)-1, "%s, exit code %d signal %d",
 		job_state_name(e->row.state), e->row.exit_code, e->row.exit_signal);
 }
@@ -243,8 +242,6 @@ static int job_cancel(struct core *c, struct entry *e, gq_time now, const struct
 		note_job(c, e);
 		return 0;
 	}
-	if (j->eviction)
-		evict_left(c, e, now, HOW_EXIT, 0);
 	job_start_ending(c, e, now, MOVE_EXIT_CANCELLED,
 		j->run_since && j->state != JOB_STORING ? now + c->conf.kill_wait : now, fx);
 	return 0;
@@ -253,6 +250,8 @@ static int job_cancel(struct core *c, struct entry *e, gq_time now, const struct
 static int job_hold(struct core *c, struct entry *e, gq_time now, const struct event *ev,
 	struct gq_err *err)
 {
+	if (e->row.state == JOB_HELD || e->row.state == JOB_STORED_HELD)
+		return gq_err_set(err, -EPROTO, "job %u: is held already", e->row.id);
 	if (job_move(c, e, MOVE_HOLD, NULL) < 0)
 		return gq_err_set(err, -EPROTO,
 			"job %u: is %s; only a waiting job can be held (to take it off its card: gqctl "

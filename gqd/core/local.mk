@@ -17,7 +17,9 @@ UNIT_TESTS += tests/unit/test_job_states \
 	tests/unit/test_core_window \
 	tests/unit/test_core_admit \
 	tests/unit/test_core_evict \
-	tests/unit/test_core_sudden
+	tests/unit/test_core_sudden \
+	tests/unit/test_core_life \
+	tests/unit/test_core_reserve
 tests_unit_test_job_states_SOURCES = tests/unit/test_job_states.c
 tests_unit_test_job_states_CPPFLAGS = $(core_test_cppflags)
 tests_unit_test_job_states_LDADD = $(core_test_ldadd)
@@ -33,3 +35,9 @@ tests_unit_test_core_evict_LDADD = $(core_test_ldadd)
 tests_unit_test_core_sudden_SOURCES = tests/unit/test_core_sudden.c
 tests_unit_test_core_sudden_CPPFLAGS = $(core_test_cppflags)
 tests_unit_test_core_sudden_LDADD = $(core_test_ldadd)
+tests_unit_test_core_life_SOURCES = tests/unit/test_core_life.c
+tests_unit_test_core_life_CPPFLAGS = $(core_test_cppflags)
+tests_unit_test_core_life_LDADD = $(core_test_ldadd)
+tests_unit_test_core_reserve_SOURCES = tests/unit/test_core_reserve.c
+tests_unit_test_core_reserve_CPPFLAGS = $(core_test_cppflags)
+tests_unit_test_core_reserve_LDADD = $(core_test_ldadd)

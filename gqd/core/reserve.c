@@ -62,7 +62,7 @@ static int reserve_choose(const struct core *c, struct event_reserve *w, const s
 				continue;
 			seen += cost == 0;
 			if (w->n_cards == w->count || reserve_card_cost(c, card, s) != cost ||
-				!card->present || reserve_is_taken(c, card->index, w, w->id))
+				!card->present || card->fault || reserve_is_taken(c, card->index, w, w->id))
 				continue;
 			w->cards[w->n_cards++] = card->index;
 		}
@@ -74,9 +74,18 @@ static int reserve_choose(const struct core *c, struct event_reserve *w, const s
 	return 0;
 }
 
-static int reserve_check(const struct core *c, const struct event_reserve *w, gq_time now,
-	struct gq_err *err)
+static int reserve_check(const struct event_reserve *w, gq_time now, struct gq_err *err)
 {
+	if (w->n_cards > JOB_CARDS_MAX)
+		return gq_err_set(err, -EINVAL, "cards: asked for %u cards, allowed are 1 to %d", w->n_cards,
+			JOB_CARDS_MAX);
+	if (w->count > JOB_CARDS_MAX)
+		return gq_err_set(err, -EINVAL, "count: asked for %u cards, allowed are 1 to %d", w->count,
+			JOB_CARDS_MAX);
+	if (w->vram_mib < 0)
+		return gq_err_set(err, -EINVAL, "vram: %lld MiB is negative", (long long)w->vram_mib);
+	if (w->repeat >= REPEAT_N)
+		return gq_err_set(err, -EINVAL, "repeat: unknown value %u", w->repeat);
 	if (w->end <= w->start)
 		return gq_err_set(err, -EINVAL, "end: lies before the start");
 	if (w->end <= now)
@@ -85,6 +94,11 @@ static int reserve_check(const struct core *c, const struct event_reserve *w, gq
 		(w->end == GQ_NEVER || w->end - w->start >= (w->repeat == REPEAT_DAILY ? DAY : 7 * DAY)))
 		return gq_err_set(err, -EINVAL, "duration: a %s reservation must be shorter than its period",
 			repeat_name(w->repeat));
+	return 0;
+}
+
+static int reserve_check_cards(const struct core *c, const struct event_reserve *w, struct gq_err *err)
+{
 	for (size_t i = 0; i < w->n_cards; i++) {
 		const struct card *card = card_at(c, w->cards[i]);
 
@@ -105,10 +119,22 @@ static void reserve_fill(const struct core *c, struct reservation *r, const stru
 	r->vram_mib = w->vram_mib;
 	r->start = w->start;
 	r->end = w->end;
+	r->utc_offset_s = c->conf.utc_offset_s;
+}
+
+/* The row describes another occurrence: nothing is known of it yet. */
+static void reserve_begin_anew(struct reservation *r)
+{
 	r->state = RESERVATION_PLANNED;
 	r->sudden = false;
 	r->free_at = r->late = 0;
-	r->utc_offset_s = c->conf.utc_offset_s;
+}
+
+/* Does the change leave the present occurrence what it is, but for its end? */
+static bool reserve_is_same(const struct reservation *r, const struct event_reserve *w)
+{
+	return r->start == w->start && r->vram_mib == w->vram_mib && r->n_cards == w->n_cards &&
+	       !memcmp(r->cards, w->cards, r->n_cards * sizeof(r->cards[0]));
 }
 
 static int reserve_may(const struct core *c, const struct event *ev, const struct service *s,
@@ -132,7 +158,7 @@ static int reserve_put(struct core *c, gq_time now, struct event *ev, struct gq_
 		return gq_err_set(err, -ENOENT, "service %.60s: no such service", w.service);
 	if (w.id && (!r || !reserve_is_live(r)))
 		return gq_err_set(err, -ENOENT, "reservation %u: no such reservation, or it is over", w.id);
-	if (r && !s)
+	if (r) /* whose it is decides, whatever the wish says */
 		s = service_by_id(c, r->service);
 	k = reserve_may(c, ev, s, err);
 	if (k < 0)
@@ -143,9 +169,11 @@ static int reserve_put(struct core *c, gq_time now, struct event *ev, struct gq_
 	}
 	if (!w.n_cards && !w.count)
 		return gq_err_set(err, -EINVAL, "cards: name cards or give a count");
-	k = w.n_cards ? 0 : reserve_choose(c, &w, s, err);
+	k = reserve_check(&w, now, err);
+	if (k == 0 && !w.n_cards)
+		k = reserve_choose(c, &w, s, err);
 	if (k == 0)
-		k = reserve_check(c, &w, now, err);
+		k = reserve_check_cards(c, &w, err);
 	if (k < 0)
 		return k;
 	if (!r) {
@@ -156,6 +184,8 @@ static int reserve_put(struct core *c, gq_time now, struct event *ev, struct gq_
 		r->created_at = now;
 		ptrs_add(&c->reservations, r);
 	}
+	if (!reserve_is_same(r, &w))
+		reserve_begin_anew(r);
 	reserve_fill(c, r, &w);
 	note_reservation(c, r);
 	note_audit(c, now, AUDIT_RESERVATION, r->id, ev->uid, "%s%s: %u card%s", w.id ? "changed" : "made",
@@ -179,6 +209,7 @@ int reserve_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *e
 	if (k < 0)
 		return k;
 	r->state = RESERVATION_DELETED;
+	core_sweep_later(c, now);
 	note_reservation(c, r);
 	note_audit(c, now, AUDIT_RESERVATION, r->id, ev->uid, "deleted");
 	return 0;
@@ -209,9 +240,23 @@ static void reserve_next(struct core *c, struct reservation *r)
 	r->start += period + shift;
 	r->end += period + shift;
 	r->utc_offset_s = c->conf.utc_offset_s;
-	r->state = RESERVATION_PLANNED;
-	r->sudden = false;
-	r->free_at = r->late = 0;
+	reserve_begin_anew(r);
+}
+
+/* Clocks were set (daylight saving), or other ones are known since the start: a recurring reservation
+ * that has not begun keeps its time of day. */
+void reserve_set_clocks(struct core *c, gq_time now)
+{
+	for EACH (struct reservation, r, c->reservations, i) {
+		gq_time shift = GQ_SEC(r->utc_offset_s - c->conf.utc_offset_s);
+
+		if (!shift || r->repeat == REPEAT_NONE || !reserve_is_live(r) || r->start <= now)
+			continue;
+		r->start += shift;
+		r->end += shift;
+		r->utc_offset_s = c->conf.utc_offset_s;
+		note_reservation(c, r);
+	}
 }
 
 static void reserve_one(struct core *c, struct reservation *r, gq_time now)
@@ -228,6 +273,7 @@ static void reserve_one(struct core *c, struct reservation *r, gq_time now)
 	if (r->end <= now) {
 		r->state = RESERVATION_ENDED;
 		c->replan = true;
+		core_sweep_later(c, now);
 		note_reservation(c, r);
 		note_audit(c, now, AUDIT_RESERVATION, r->id, (uid_t)-1, "ended");
 		return;

@@ -58,6 +58,9 @@ static int service_check(const struct core *c, const struct service *s, struct g
 		return gq_err_set(err, -EINVAL,
 			"service: '%.60s' is no name; use up to %d letters, digits, '-', '_', '.'", s->name,
 			NAME_SIZE - 1);
+	if (s->n_cards > JOB_CARDS_MAX)
+		return gq_err_set(err, -EINVAL, "cards: %u cards, allowed are up to %d", s->n_cards,
+			JOB_CARDS_MAX);
 	for (size_t i = 0; i < s->n_cards; i++) {
 		const struct card *card = card_at(c, s->cards[i]);
 
@@ -153,6 +156,7 @@ static int service_delete(struct core *c, gq_time now, struct event *ev, struct 
 	for EACH (struct reservation, v, c->reservations, i) {
 		if (v->service == s->id && reserve_is_live(v)) {
 			v->state = RESERVATION_DELETED;
+			core_sweep_later(c, now);
 			note_reservation(c, v);
 		}
 	}
