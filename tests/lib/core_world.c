@@ -18,11 +18,26 @@ static _Noreturn void broken(const struct core_world *w, const char *what, const
 	abort();
 }
 
+void cw_conf_init(struct core_conf *c)
+{
+	core_conf_default(c);
+	c->margin = GQ_MSEC(200);
+	c->store_base = GQ_MSEC(800);
+	c->store_mib_per_s = 300;
+	c->min_window = GQ_SEC(300);
+	c->graceful_exit = c->kill_wait = GQ_SEC(30);
+	c->sudden_grace = GQ_SEC(2);
+	c->idle_hold = GQ_SEC(10);
+	c->cost_factor = 3;
+	c->vram_permille = 400;
+	c->keep_ended = GQ_SEC(300);
+}
+
 void cw_init(struct core_world *w, size_t n_cards, const struct core_conf *conf)
 {
 	*w = (struct core_world){.now = CW_START};
 	memset(evictions, 0, sizeof(evictions));
-	core_conf_default(&w->conf);
+	cw_conf_init(&w->conf);
 	if (conf)
 		w->conf = *conf;
 	w->core = core_new(&w->conf);

@@ -25,7 +25,9 @@ struct core_world {
 	char eviction_error[256]; /* of the last eviction row that had one */
 };
 
-/* A core with @n_cards idle cards, and the conf of core_conf_default() but for what @conf says. */
+/* The default settings, and those that the tests reckon with, whatever the default is. */
+void cw_conf_init(struct core_conf *c);
+/* A core with @n_cards idle cards and the conf of cw_conf_init(), unless @conf says another. */
 void cw_init(struct core_world *w, size_t n_cards, const struct core_conf *conf);
 void cw_clear(struct core_world *w);
 
