@@ -3,8 +3,6 @@
  * gqd looks; without a gqd the little that can be seen from here is looked at. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
-
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -25,7 +23,7 @@ static void add_finding(void *ctx, const void *row)
 	struct report *r = ctx;
 
 	buf_fmt(&r->text, "%s %-14s %s\n", f->ok ? "ok" : "!!", f->what, f->text ? f->text : "");
-	if (f->cure)
+	if (f->cure && !f->ok)
 		buf_fmt(&r->text, "   %-14s → %s\n", "", f->cure);
 	r->failed |= f->essential && !f->ok;
 }

@@ -5,13 +5,11 @@
 #include "base/cleanup.h"
 #include "gqctl.h"
 
-#define UUID_SHORT 12 /* "GPU-" and eight digits: enough to tell them apart, and accepted as input */
-
 static const struct usage_option options[] = {
 	{"json", 0, NULL, "print the answer of GET /v1/gpus", NULL},
 };
 
-static const struct column columns[] = {{"INDEX", .right = true}, {"UUID", 0},
+static const struct column columns[] = {{"INDEX", .right = true}, {"UUID", .elastic = true},
 	{"MODEL", .elastic = true}, {"STATE", 0}, {"JOB", .right = true}, {"SERVICE", .elastic = true},
 	{"VRAM", .right = true}, {"UTIL", .right = true}, {"TEMP", .right = true}};
 
@@ -22,7 +20,7 @@ static void add_row(void *ctx, const void *row)
 	char used[40], total[40];
 
 	table_cellf(t, "%u", g->index);
-	table_cellf(t, "%.*s", UUID_SHORT, g->uuid ? g->uuid : "-");
+	table_cell(t, g->uuid);
 	table_cell(t, g->model);
 	if (g->foreign_name && g->state && strcmp(g->state, "unmanaged") == 0)
 		table_cellf(t, "unmanaged (%s, pid %u)", g->foreign_name, g->foreign_pid);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * cmd_job.c - gqctl job: all about one job */
-#include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -77,9 +75,10 @@ static void say_times(struct buf *out, const struct api_job *j)
 	line(out, "Limit", "%s", j->time_limit_s == GQ_NEVER ? "none" : text_span(j->time_limit_s, a));
 	if (j->time_min_s > 0)
 		line(out, "Window", "at least %s", text_span(j->time_min_s, a));
-	line(out, "Exit period", "%s; it needs %s to leave",
-		j->grace_s == GQ_NEVER ? "the pool's" : text_span(j->grace_s, a),
-		text_span(j->promise_s, b));
+	if (!j->ended)
+		line(out, "Exit period", "%s; it needs %s to leave",
+			j->grace_s == GQ_NEVER ? "the pool's" : text_span(j->grace_s, a),
+			text_span(j->promise_s, b));
 }
 
 static void say_wish(struct buf *out, const struct api_job *j)
@@ -127,24 +126,24 @@ static void say_eviction(void *ctx, const void *row)
 {
 	const struct api_eviction *e = row;
 	struct buf *out = ctx;
-	char notice[40], free_at[40], late[48];
+	char notice[40], free_at[40];
 
-	snprintf(late, sizeof(late), "%lld ms late", (long long)(e->late_ms / GQ_NS_PER_MS));
-	line(out, "Evicted", "run %u at %s by %s: %s, free %s, %s%s%s", e->incarnation,
-		text_time(e->notice_at, notice), e->cause, e->how, text_time(e->free_at, free_at),
-		e->late_ms > 0 && e->late_ms != GQ_NEVER ? late : "in time", e->error ? "; " : "",
-		e->error ? e->error : "");
+	buf_fmt(out, "  %-12s run %u at %s because of %s: %s", "Evicted", e->incarnation,
+		text_time(e->notice_at, notice), e->cause, e->how);
+	if (e->free_at)
+		buf_fmt(out, ", cards free at %s", text_time(e->free_at, free_at));
+	if (e->free_at && e->late_ms > 0 && e->late_ms != GQ_NEVER)
+		buf_fmt(out, ", %lld ms late", (long long)(e->late_ms / GQ_NS_PER_MS));
+	buf_fmt(out, "%s%s\n", e->error ? "; " : "", e->error ? e->error : "");
 }
 
-static int say_all(struct ctl *ctl, uint32_t id, const struct api_job *j, const char *spec,
-	struct gq_err *err)
+static int say_all(struct ctl *ctl, uint32_t id, const struct api_job *j, const char *spec)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct api_eviction e;
 	char path[80];
 	int r;
 
-	(void)err;
 	say_state(&out, j);
 	say_end(&out, j);
 	say_wish(&out, j);
@@ -190,7 +189,7 @@ static int run(struct ctl *ctl)
 	in = (struct json_in){text.data, text.data + text.len};
 	if (api_decode(&in, &api_job_object, &j, &err) < 0)
 		return ctl_say(&err);
-	return say_all(ctl, id, &j, j.spec ? field_find(copy.data, "spec", NULL) : NULL, &err);
+	return say_all(ctl, id, &j, j.spec ? field_find(copy.data, "spec", NULL) : NULL);
 }
 
 const struct command cmd_job = {"job", "JOB", "tell all about one job",

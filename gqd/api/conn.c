@@ -15,6 +15,7 @@
 
 #define READ_CHUNK    (64u << 10)
 #define BIG_BODY      (64u << 10)  /* larger ones are sent from where they were written */
+#define SPARE_MAX     (4u << 20)
 #define OUT_MAX       (256u << 10) /* unread output above this: nothing more is parsed */
 #define REQS_MAX      256
 #define USER_BYTES    (64u << 20)  /* buffered for all connections of a user */
@@ -121,7 +122,7 @@ static void take_ready(struct conn *c)
 
 static void recycle(struct conn *c)
 {
-	if (c->big.cap > c->api->spare.cap) {
+	if (c->big.cap > c->api->spare.cap && c->big.cap <= SPARE_MAX) {
 		struct buf old = c->api->spare;
 
 		c->api->spare = c->big;

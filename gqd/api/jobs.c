@@ -14,9 +14,12 @@
 
 /* --- a row as a message --------------------------------------------------------------------- */
 
-static bool wants(uint64_t mask, const char *field)
+/* The two fields that cost something to know; most lists leave them out. */
+static bool wants(uint64_t mask, const char *field, uint64_t *bit)
 {
-	return mask == API_ALL_FIELDS || (mask & api_field_bit(&api_job_object, field));
+	if (!*bit)
+		*bit = api_field_bit(&api_job_object, field);
+	return mask & *bit;
 }
 
 static const char *explain(const struct req *q, const struct job *j, char *buf, size_t size)
@@ -62,7 +65,6 @@ static void times_of_job(const struct req *q, const struct job *j, struct api_jo
 	m->time_limit_s = j->time_limit;
 	m->time_min_s = j->time_min;
 	m->grace_s = j->grace;
-	m->promise_s = core_promise(req_core(q), j);
 	m->store_s = j->store_cost;
 	m->restore_s = j->restore_cost;
 }
@@ -79,6 +81,8 @@ static void end_of_job(const struct job *j, struct api_job *m)
 void job_message(const struct req *q, const struct job *j, uint64_t mask, struct api_job *m,
 	char reason_text[256])
 {
+	static uint64_t promise_bit, reason_bit;
+
 	*m = (struct api_job){
 		.job_id = j->id,
 		.incarnation = j->incarnation,
@@ -107,7 +111,9 @@ void job_message(const struct req *q, const struct job *j, uint64_t mask, struct
 	cards_of_job(req_core(q), j, m);
 	times_of_job(q, j, m);
 	end_of_job(j, m);
-	if (wants(mask, "reason_text"))
+	if (wants(mask, "promise_s", &promise_bit))
+		m->promise_s = core_promise(req_core(q), j);
+	if (wants(mask, "reason_text", &reason_bit))
 		m->reason_text = explain(q, j, reason_text, 256);
 }
 
