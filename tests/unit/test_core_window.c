@@ -125,9 +125,9 @@ static void test_window_threshold(void **state)
 	assert_true(window_of(0).until == GQ_NEVER);
 	assert_true(window_of(0).offered);
 	assert_string_equal(window_of(0).why, "offered");
-	uint32_t id = cw_reserve(&w, 0, w.now + GQ_MSEC(300600), GQ_NEVER, 0);
+	uint32_t id = cw_reserve(&w, 0, w.now + GQ_SEC(301), GQ_NEVER, 0);
 	assert_int_equal(window_of(0).reservation, id);
-	assert_true(window_of(0).until == w.now + GQ_MSEC(300600));
+	assert_true(window_of(0).until == w.now + GQ_SEC(301));
 	assert_true(window_of(0).offered);
 	w.now += GQ_MSEC(1);
 	assert_false(window_of(0).offered);
