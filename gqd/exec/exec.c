@@ -24,6 +24,12 @@ int exec_watch(struct exec *x, int fd, struct source *source)
 	return epoll_ctl(x->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
+void exec_unwatch(struct exec *x, int fd)
+{
+	epoll_ctl(x->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	close(fd);
+}
+
 void exec_wake(struct exec *x, gq_time in)
 {
 	struct itimerspec t = {.it_value = {in / GQ_NS_PER_S, in % GQ_NS_PER_S}}, now;
@@ -198,10 +204,10 @@ static void on_process(struct exec *x, struct pair *p)
 		pair_settle(x, p);
 }
 
-static void on_helper(struct source *s)
+static void on_helper(struct exec *x, struct source *s)
 {
 	waitid(P_PIDFD, (id_t)s->fd, &(siginfo_t){0}, WEXITED | WNOHANG);
-	close(s->fd);
+	exec_unwatch(x, s->fd);
 	free(s);
 }
 
@@ -216,7 +222,7 @@ void exec_dispatch(struct exec *x)
 		if (s->kind == SOURCE_TIMER)
 			on_timer(x);
 		else if (s->kind == SOURCE_HELPER)
-			on_helper(s);
+			on_helper(x, s);
 		else if (s->pair->dead)
 			continue;
 		else if (s->kind == SOURCE_LINK && s->pair->link_fd >= 0)

@@ -62,7 +62,7 @@ void pair_del(struct exec *x, struct pair *p)
 		epoll_ctl(x->epoll_fd, EPOLL_CTL_MOD, s->fd, &e);
 	}
 	if (p->pidfd >= 0)
-		close(TAKE_FD(p->pidfd));
+		exec_unwatch(x, TAKE_FD(p->pidfd));
 	map_del(&x->pairs, pair_key(p->job, p->incarnation));
 	p->dead = true;
 	p->next_dead = x->dead;
@@ -80,19 +80,17 @@ void pair_watch(struct exec *x, struct pair *p, int link_fd, int pidfd)
 
 void pair_close_link(struct exec *x, struct pair *p)
 {
-	(void)x;
 	if (p->link_fd >= 0)
-		close(TAKE_FD(p->link_fd));
+		exec_unwatch(x, TAKE_FD(p->link_fd));
 }
 
 void pair_close_process(struct exec *x, struct pair *p)
 {
-	(void)x;
 	if (p->pidfd < 0)
 		return;
 	if (p->child)
 		waitid(P_PIDFD, (id_t)p->pidfd, &(siginfo_t){0}, WEXITED | WNOHANG);
-	close(TAKE_FD(p->pidfd));
+	exec_unwatch(x, TAKE_FD(p->pidfd));
 }
 
 int pair_connect(struct exec *x, struct pair *p)

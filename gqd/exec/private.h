@@ -97,5 +97,8 @@ void pair_message(struct exec *x, struct pair *p, const char *data, size_t len);
 void exec_wake(struct exec *x, gq_time in);      /* dispatch again after so long */
 void exec_remove(struct exec *x, const char *path); /* a folder, in the background */
 int exec_watch(struct exec *x, int fd, struct source *source);
+/* Closes it. Closing alone leaves the entry, and its pointer, for as long as another copy of the
+ * descriptor is open: a duplicate, or that of a child that has not got through its exec. */
+void exec_unwatch(struct exec *x, int fd);
 
 #endif
