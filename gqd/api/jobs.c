@@ -14,7 +14,7 @@
 
 /* --- a row as a message --------------------------------------------------------------------- */
 
-/* The two fields that cost something to know; most lists leave them out. */
+/* The fields that cost something to know; most lists leave them out. */
 static bool wants(uint64_t mask, const char *field, uint64_t *bit)
 {
 	if (!*bit)
@@ -81,7 +81,7 @@ static void end_of_job(const struct job *j, struct api_job *m)
 void job_message(const struct req *q, const struct job *j, uint64_t mask, struct api_job *m,
 	char reason_text[256])
 {
-	static uint64_t promise_bit, reason_bit;
+	static uint64_t reason_bit, text_bit, promise_bit;
 
 	*m = (struct api_job){
 		.job_id = j->id,
@@ -96,7 +96,6 @@ void job_message(const struct req *q, const struct job *j, uint64_t mask, struct
 		.account = j->account,
 		.state = job_state_code(j->state),
 		.state_name = job_state_name(j->state),
-		.reason = wants(mask, "reason") ? reason_name(core_reason(req_core(q), j, req_now(q))) : NULL,
 		.gpu_type = j->gpu_type,
 		.qos = j->level < 0 ? "low" : j->level > 0 ? "high" : "normal",
 		.checkpoint = checkpoint_mode_name(j->checkpoint),
@@ -113,7 +112,9 @@ void job_message(const struct req *q, const struct job *j, uint64_t mask, struct
 	end_of_job(j, m);
 	if (wants(mask, "promise_s", &promise_bit))
 		m->promise_s = core_promise(req_core(q), j);
-	if (wants(mask, "reason_text", &reason_bit))
+	if (wants(mask, "reason", &reason_bit))
+		m->reason = reason_name(core_reason(req_core(q), j, req_now(q)));
+	if (wants(mask, "reason_text", &text_bit))
 		m->reason_text = explain(q, j, reason_text, 256);
 }
 
