@@ -8,4 +8,5 @@ static int run(struct ctl *ctl)
 }
 
 const struct command cmd_cancel = {"cancel", "JOB…", "end jobs",
-	"A running job gets SIGTERM, then SIGKILL; a waiting or stored one ends at once.", NULL, 0, 1, WORDS_MAX, run};
+	"A running job gets SIGTERM, then SIGKILL; a waiting or stored one ends at once.",
+	NULL, 0, 1, WORDS_MAX, run};

@@ -22,15 +22,18 @@ static void add_finding(void *ctx, const void *row)
 	const struct api_finding *f = row;
 	struct report *r = ctx;
 
-	buf_fmt(&r->text, "%s %-14s %s\n", f->ok ? "ok" : "!!", f->what, f->text ? f->text : "");
+	buf_fmt(&r->text, "%s %-14s %s\n", f->ok ? "ok" : "!!", f->what,
+		f->text ? f->text : "");
 	if (f->cure && !f->ok)
 		buf_fmt(&r->text, "   %-14s → %s\n", "", f->cure);
 	r->failed |= f->essential && !f->ok;
 }
 
-static void add(struct report *r, const char *what, bool ok, const char *text, const char *cure)
+static void add(
+	struct report *r, const char *what, bool ok, const char *text, const char *cure)
 {
-	struct api_finding f = {.what = what, .ok = ok, .text = text, .cure = ok ? NULL : cure};
+	struct api_finding f = {
+		.what = what, .ok = ok, .text = text, .cure = ok ? NULL : cure};
 
 	add_finding(r, &f);
 }
@@ -49,8 +52,10 @@ static void look_at_cgroup(struct report *r)
 		"/sys/fs/cgroup/unified/cgroup.procs"};
 	bool v2 = access(places[0], F_OK) == 0, hybrid = access(places[1], F_OK) == 0;
 
-	add(r, "cgroup", v2 || hybrid, v2 ? "version 2" : hybrid ? "hybrid: version 2 without controllers"
-							       : "no version 2",
+	add(r, "cgroup", v2 || hybrid,
+		v2       ? "version 2"
+		: hybrid ? "hybrid: version 2 without controllers"
+			 : "no version 2",
 		"mount cgroup version 2: jobs are frozen and killed through it");
 }
 
@@ -68,27 +73,31 @@ static bool exists_below(const char *const *dirs, size_t n, const char *name)
 
 static bool is_on_path(const char *program)
 {
-	_cleanup_free_ char *copy = strdup(getenv("PATH") ? getenv("PATH") : "/usr/sbin:/usr/bin");
+	_cleanup_free_ char *copy =
+		strdup(getenv("PATH") ? getenv("PATH") : "/usr/sbin:/usr/bin");
 	const char *dirs[64];
 	size_t n = 0;
 	char *save;
 
-	for (char *p = strtok_r(copy, ":", &save); p && n < ARRAY_LEN(dirs); p = strtok_r(NULL, ":", &save))
+	for (char *p = strtok_r(copy, ":", &save); p && n < ARRAY_LEN(dirs);
+		p = strtok_r(NULL, ":", &save))
 		dirs[n++] = p;
 	return exists_below(dirs, n, program);
 }
 
 static void look_at_driver(struct report *r)
 {
-	static const char *const dirs[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib",
-		"/usr/lib/aarch64-linux-gnu", "/usr/local/lib"};
+	static const char *const dirs[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64",
+		"/usr/lib", "/usr/lib/aarch64-linux-gnu", "/usr/local/lib"};
 	bool real = access("/proc/driver/nvidia/version", F_OK) == 0;
 	bool library = exists_below(dirs, ARRAY_LEN(dirs), "libnvidia-ml.so.1");
 	bool sim = getenv("GQ_SIMGPU") != NULL;
 
 	add(r, "driver", real || library || sim,
-		real ? "NVIDIA driver loaded" : sim ? "simulated (GQ_SIMGPU)" : library ? "library found, driver not loaded"
-										       : "no NVIDIA driver",
+		real      ? "NVIDIA driver loaded"
+		: sim     ? "simulated (GQ_SIMGPU)"
+		: library ? "library found, driver not loaded"
+			  : "no NVIDIA driver",
 		"install the NVIDIA driver, or try gq with simulated cards: ./setup.sh demo");
 }
 
@@ -133,6 +142,7 @@ static int run(struct ctl *ctl)
 	return status ? status : r.failed ? EXIT_REFUSED : 0;
 }
 
-const struct command cmd_doctor = {"doctor", "", "say what works here, what does not, and what to do",
-	"Exits with 1 when something is missing without which jobs are not run or not kept.", options,
-	ARRAY_LEN(options), 0, 0, run};
+const struct command cmd_doctor = {"doctor", "",
+	"say what works here, what does not, and what to do",
+	"Exits with 1 when something is missing without which jobs are not run or not kept.",
+	options, ARRAY_LEN(options), 0, 0, run};

@@ -48,7 +48,10 @@ static int run(struct ctl *ctl)
 
 	if (ctl_has(ctl, "store") && ctl_has(ctl, "requeue"))
 		return ctl_usage("evict: --store or --requeue, not both");
-	ctl_member(&body, "mode", ctl_has(ctl, "store") ? "store" : ctl_has(ctl, "requeue") ? "requeue" : NULL);
+	ctl_member(&body, "mode",
+		ctl_has(ctl, "store")     ? "store"
+		: ctl_has(ctl, "requeue") ? "requeue"
+					  : NULL);
 	ctl_member(&body, "grace", ctl_opt(ctl, "grace"));
 	ctl_close(&body);
 	r = ctl_each_job(ctl, "evict", &body);
@@ -60,4 +63,5 @@ static int run(struct ctl *ctl)
 }
 
 const struct command cmd_evict = {"evict", "JOB…", "make jobs leave their cards now",
-	"They wait for the next window and go on there.", options, ARRAY_LEN(options), 1, WORDS_MAX, run};
+	"They wait for the next window and go on there.", options, ARRAY_LEN(options), 1,
+	WORDS_MAX, run};

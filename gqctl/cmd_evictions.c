@@ -12,9 +12,10 @@ static const struct usage_option options[] = {
 		"notice_at, due_at, predicted_free_at, free_at, late_ms, how, lost_s, sudden, error."},
 };
 
-static const struct column columns[] = {{"JOB", .right = true}, {"RUN", .right = true}, {"CARDS", 0},
-	{"CAUSE", 0}, {"NOTICE", 0}, {"DUE", 0}, {"PREDICTED", 0}, {"FREE", 0}, {"LATE", .right = true},
-	{"HOW", 0}, {"LOST", .right = true}, {"ERROR", .elastic = true}};
+static const struct column columns[] = {{"JOB", .right = true}, {"RUN", .right = true},
+	{"CARDS", 0}, {"CAUSE", 0}, {"NOTICE", 0}, {"DUE", 0}, {"PREDICTED", 0},
+	{"FREE", 0}, {"LATE", .right = true}, {"HOW", 0}, {"LOST", .right = true},
+	{"ERROR", .elastic = true}};
 
 static void add_row(void *ctx, const void *row)
 {
@@ -55,7 +56,8 @@ static int run(struct ctl *ctl)
 	return r || ctl_has(ctl, "json") ? r : table_print(&t, true);
 }
 
-const struct command cmd_evictions = {"evictions", "", "show when jobs had to leave, and when they had",
+const struct command cmd_evictions = {"evictions", "",
+	"show when jobs had to leave, and when they had",
 	"HOW is exit (it ended by itself), app (it saved its own state), store (a snapshot), requeue (it "
 	"starts again from its beginning), called-off or pending. LOST is computing time thrown away.",
 	options, ARRAY_LEN(options), 0, 0, run};

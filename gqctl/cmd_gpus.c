@@ -9,9 +9,10 @@ static const struct usage_option options[] = {
 	{"json", 0, NULL, "print the answer of GET /v1/gpus", NULL},
 };
 
-static const struct column columns[] = {{"INDEX", .right = true}, {"UUID", .elastic = true},
-	{"MODEL", .elastic = true}, {"STATE", 0}, {"JOB", .right = true}, {"SERVICE", .elastic = true},
-	{"VRAM", .right = true}, {"UTIL", .right = true}, {"TEMP", .right = true}};
+static const struct column columns[] = {{"INDEX", .right = true},
+	{"UUID", .elastic = true}, {"MODEL", .elastic = true}, {"STATE", 0},
+	{"JOB", .right = true}, {"SERVICE", .elastic = true}, {"VRAM", .right = true},
+	{"UTIL", .right = true}, {"TEMP", .right = true}};
 
 static void add_row(void *ctx, const void *row)
 {
@@ -31,7 +32,8 @@ static void add_row(void *ctx, const void *row)
 	else
 		table_cell(t, NULL);
 	table_cell(t, g->service);
-	table_cellf(t, "%s/%s", text_mib(g->vram_used_mib, used), text_mib(g->vram_total_mib, total));
+	table_cellf(t, "%s/%s", text_mib(g->vram_used_mib, used),
+		text_mib(g->vram_total_mib, total));
 	table_cellf(t, "%d%%", (int)g->util_percent);
 	table_cellf(t, "%dC", (int)g->temperature_c);
 }

@@ -13,8 +13,8 @@ static const struct usage_option options[] = {
 	{"json", 0, NULL, "print the answer of GET /v1/history", NULL},
 };
 
-static const struct column columns[] = {{"TIME", 0}, {"WHAT", 0}, {"BY", 0},
-	{"EVENT", .elastic = true}};
+static const struct column columns[] = {
+	{"TIME", 0}, {"WHAT", 0}, {"BY", 0}, {"EVENT", .elastic = true}};
 
 static void add_row(void *ctx, const void *row)
 {
@@ -30,7 +30,8 @@ static void add_row(void *ctx, const void *row)
 
 static int run(struct ctl *ctl)
 {
-	static const char *const names[] = {"job", "card", "service", "reservation", "since", "limit"};
+	static const char *const names[] = {
+		"job", "card", "service", "reservation", "since", "limit"};
 	_cleanup_buf_ struct buf path = BUF_INIT;
 	struct table t;
 	struct api_history row;
@@ -44,5 +45,5 @@ static int run(struct ctl *ctl)
 	return r || ctl_has(ctl, "json") ? r : table_print(&t, true);
 }
 
-const struct command cmd_history = {"history", "", "show what happened, newest first", NULL, options,
-	ARRAY_LEN(options), 0, 0, run};
+const struct command cmd_history = {"history", "", "show what happened, newest first",
+	NULL, options, ARRAY_LEN(options), 0, 0, run};

@@ -13,8 +13,8 @@ static const struct usage_option options[] = {
 	{"json", 0, NULL, "print the answer of GET /v1/jobs/JOB", NULL},
 };
 
-static __attribute__((format(printf, 3, 4))) void line(struct buf *out, const char *label,
-	const char *fmt, ...)
+static __attribute__((format(printf, 3, 4))) void line(
+	struct buf *out, const char *label, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -38,10 +38,12 @@ static void say_state(struct buf *out, const struct api_job *j)
 	char cards[80];
 
 	buf_fmt(out, "Job %u \"%s\" of %s\n", j->job_id, j->name ? j->name : "", j->user);
-	line(out, "State", "%s (%s)%s%s", j->state_name, j->state, j->cards.n ? ", on card " : "",
+	line(out, "State", "%s (%s)%s%s", j->state_name, j->state,
+		j->cards.n ? ", on card " : "",
 		text_cards(&j->cards, cards, sizeof(cards)));
 	if (j->reason && strcmp(j->reason, "None") != 0)
-		line(out, "Reason", "%s: %s", j->reason, j->reason_text ? j->reason_text : "");
+		line(out, "Reason", "%s: %s", j->reason,
+			j->reason_text ? j->reason_text : "");
 	if (j->error)
 		line(out, "Last error", "%s", j->error);
 	if (j->cause) {
@@ -70,9 +72,12 @@ static void say_times(struct buf *out, const struct api_job *j)
 	line_time(out, "Not before", j->begin_time);
 	line_time(out, "Started", j->start_time);
 	line_time(out, "Ended", j->end_time);
-	line(out, "Computed", "%s%s%s%s", text_span(j->run_s, a), j->lost_s > 0 ? ", and " : "",
-		j->lost_s > 0 ? text_span(j->lost_s, b) : "", j->lost_s > 0 ? " that was lost" : "");
-	line(out, "Limit", "%s", j->time_limit_s == GQ_NEVER ? "none" : text_span(j->time_limit_s, a));
+	line(out, "Computed", "%s%s%s%s", text_span(j->run_s, a),
+		j->lost_s > 0 ? ", and " : "",
+		j->lost_s > 0 ? text_span(j->lost_s, b) : "",
+		j->lost_s > 0 ? " that was lost" : "");
+	line(out, "Limit", "%s",
+		j->time_limit_s == GQ_NEVER ? "none" : text_span(j->time_limit_s, a));
 	if (j->time_min_s > 0)
 		line(out, "Window", "at least %s", text_span(j->time_min_s, a));
 	if (!j->ended)
@@ -85,11 +90,12 @@ static void say_wish(struct buf *out, const struct api_job *j)
 {
 	char vram[40];
 
-	line(out, "Cards", "%u%s%s, %s of VRAM each", j->gpus, j->gpu_type ? " of type " : "",
-		j->gpu_type ? j->gpu_type : "",
-		j->vram_mib == API_NONE ? "what may be lent" : text_mib(j->vram_mib, vram));
-	line(out, "Priority", "%u (%s)%s%s", j->priority, j->qos, j->account ? ", account " : "",
-		j->account ? j->account : "");
+	line(out, "Cards", "%u%s%s, %s of VRAM each", j->gpus,
+		j->gpu_type ? " of type " : "", j->gpu_type ? j->gpu_type : "",
+		j->vram_mib == API_NONE ? "what may be lent"
+					: text_mib(j->vram_mib, vram));
+	line(out, "Priority", "%u (%s)%s%s", j->priority, j->qos,
+		j->account ? ", account " : "", j->account ? j->account : "");
 }
 
 static void say_snapshots(struct buf *out, const struct api_job *j)
@@ -97,12 +103,15 @@ static void say_snapshots(struct buf *out, const struct api_job *j)
 	char a[40], b[40], image[32];
 
 	snprintf(image, sizeof(image), "that of run %u", j->image);
-	line(out, "Run", "%u; evicted %u times, started from its beginning again %u times",
+	line(out, "Run",
+		"%u; evicted %u times, started from its beginning again %u times",
 		j->incarnation, j->evictions, j->requeues);
 	line(out, "Snapshots", "%s; image: %s", j->checkpoint, j->image ? image : "none");
 	if (j->store_s > 0)
-		line(out, "", "the last one took %s, its restore %s", text_span(j->store_s, a),
-			j->restore_s > 0 ? text_span(j->restore_s, b) : "has not been measured");
+		line(out, "", "the last one took %s, its restore %s",
+			text_span(j->store_s, a),
+			j->restore_s > 0 ? text_span(j->restore_s, b)
+					 : "has not been measured");
 	if (j->rss_mib != API_NONE)
 		line(out, "Host memory", "%s", text_mib(j->rss_mib, a));
 }
@@ -117,7 +126,8 @@ static void say_files(struct buf *out, const char *spec)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		_cleanup_buf_ struct buf text = BUF_INIT;
 
-		if (field_text(field_find(spec, rows[i].field, NULL), &text) == 0 && text.len)
+		if (field_text(field_find(spec, rows[i].field, NULL), &text) == 0 &&
+			text.len)
 			line(out, rows[i].label, "%s", buf_c(&text));
 	}
 }
@@ -137,7 +147,8 @@ static void say_eviction(void *ctx, const void *row)
 	buf_fmt(out, "%s%s\n", e->error ? "; " : "", e->error ? e->error : "");
 }
 
-static int say_all(struct ctl *ctl, uint32_t id, const struct api_job *j, const char *spec)
+static int say_all(
+	struct ctl *ctl, uint32_t id, const struct api_job *j, const char *spec)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	struct api_eviction e;
@@ -161,7 +172,8 @@ static int say_all(struct ctl *ctl, uint32_t id, const struct api_job *j, const 
 }
 
 /* The submission is for its user and operators; without it the rest is still told. */
-static int get_job(struct ctl *ctl, uint32_t id, bool spec, struct buf *ret, struct gq_err *err)
+static int get_job(
+	struct ctl *ctl, uint32_t id, bool spec, struct buf *ret, struct gq_err *err)
 {
 	char path[80];
 
@@ -193,5 +205,5 @@ static int run(struct ctl *ctl)
 }
 
 const struct command cmd_job = {"job", "JOB", "tell all about one job",
-	"Why it waits, with numbers; its times, its last error, its image, every eviction.", options,
-	ARRAY_LEN(options), 1, 1, run};
+	"Why it waits, with numbers; its times, its last error, its image, every eviction.",
+	options, ARRAY_LEN(options), 1, 1, run};

@@ -22,9 +22,10 @@ static const struct usage_option options[] = {
 	{"json", 0, NULL, "print the answer of GET /v1/jobs", NULL},
 };
 
-static const struct column columns[] = {{"JOBID", .right = true}, {"NAME", .elastic = true},
-	{"USER", .elastic = true}, {"ST", 0}, {"TIME", .right = true}, {"GPUS", .right = true},
-	{"CARDS", 0}, {"REASON", .elastic = true}};
+static const struct column columns[] = {{"JOBID", .right = true},
+	{"NAME", .elastic = true}, {"USER", .elastic = true}, {"ST", 0},
+	{"TIME", .right = true}, {"GPUS", .right = true}, {"CARDS", 0},
+	{"REASON", .elastic = true}};
 
 static void add_row(void *ctx, const void *row)
 {
@@ -45,8 +46,8 @@ static void add_row(void *ctx, const void *row)
 /* Jobs that ended are looked for where they are asked for. */
 static bool names_an_end(const char *states)
 {
-	static const char *const ends[] = {"CD", "F", "CA", "TO", "PR", "COMPLETED", "FAILED", "CANCELLED",
-		"TIMEOUT", "PREEMPTED"};
+	static const char *const ends[] = {"CD", "F", "CA", "TO", "PR", "COMPLETED",
+		"FAILED", "CANCELLED", "TIMEOUT", "PREEMPTED"};
 
 	for (size_t n; *states; states += n + (states[n] == ',')) {
 		n = strcspn(states, ",");

@@ -22,9 +22,11 @@ static int run(struct ctl *ctl)
 	in = (struct json_in){text.data, text.data + text.len};
 	if (api_decode(&in, &api_ping_object, &p, &err) < 0)
 		return ctl_say(&err);
-	buf_fmt(&out, "gqd %s, pid %u, since %s: %u card%s, %u job%s waiting, %u running\n", p.version, p.pid,
-		text_long_time(p.started_time, since), p.cards, p.cards == 1 ? "" : "s", p.jobs_waiting,
-		p.jobs_waiting == 1 ? "" : "s", p.jobs_running);
+	buf_fmt(&out,
+		"gqd %s, pid %u, since %s: %u card%s, %u job%s waiting, %u running\n",
+		p.version, p.pid, text_long_time(p.started_time, since), p.cards,
+		p.cards == 1 ? "" : "s", p.jobs_waiting, p.jobs_waiting == 1 ? "" : "s",
+		p.jobs_running);
 	return ctl_print(&out);
 }
 

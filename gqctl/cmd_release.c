@@ -7,5 +7,5 @@ static int run(struct ctl *ctl)
 	return ctl_each_job(ctl, "release", NULL);
 }
 
-const struct command cmd_release = {"release", "JOB…", "let held jobs start again",
-	NULL, NULL, 0, 1, WORDS_MAX, run};
+const struct command cmd_release = {
+	"release", "JOB…", "let held jobs start again", NULL, NULL, 0, 1, WORDS_MAX, run};

@@ -9,9 +9,10 @@ static const struct usage_option options[] = {
 	{"json", 0, NULL, "print the answer of GET /v1/reservations", NULL},
 };
 
-static const struct column columns[] = {{"ID", .right = true}, {"SERVICE", .elastic = true},
-	{"STATE", 0}, {"START", 0}, {"END", 0}, {"CARDS", 0}, {"VRAM", .right = true}, {"REPEAT", 0},
-	{"FREE", 0}, {"LATE", .right = true}};
+static const struct column columns[] = {{"ID", .right = true},
+	{"SERVICE", .elastic = true}, {"STATE", 0}, {"START", 0}, {"END", 0},
+	{"CARDS", 0}, {"VRAM", .right = true}, {"REPEAT", 0}, {"FREE", 0},
+	{"LATE", .right = true}};
 
 static void add_row(void *ctx, const void *row)
 {

@@ -11,7 +11,8 @@ static const struct usage_option options[] = {
 	{"in", 'i', "SPAN", "instead: from so much later on, as 10s or 2h", NULL},
 	{"end", 0, "WHEN", "until then; without end and duration it stays open", NULL},
 	{"duration", 'd', "SPAN", "instead: for so long", NULL},
-	{"cards", 'c', "CARD[,CARD…]", "these cards: indices, UUIDs (or their beginnings), labels",
+	{"cards", 'c', "CARD[,CARD…]",
+		"these cards: indices, UUIDs (or their beginnings), labels",
 		"These cards: indices, UUIDs (or unique beginnings of them) or labels. Without cards and "
 		"count: all of the service's."},
 	{"count", 'n', "N", "instead: any N cards, gqd chooses", NULL},
@@ -36,8 +37,8 @@ static int add_count(struct buf *body, const char *text, struct gq_err *err)
 
 static int run(struct ctl *ctl)
 {
-	static const char *const plain[] = {"service", "start", "in", "end", "duration", "label", "vram",
-		"notice"};
+	static const char *const plain[] = {
+		"service", "start", "in", "end", "duration", "label", "vram", "notice"};
 	_cleanup_buf_ struct buf body = BUF_INIT, answer = BUF_INIT, out = BUF_INIT;
 	struct gq_err err = {0};
 	int64_t id;
@@ -47,14 +48,18 @@ static int run(struct ctl *ctl)
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
 		ctl_member(&body, plain[i], ctl_opt(ctl, plain[i]));
 	ctl_member_list(&body, "cards", ctl_opt(ctl, "cards"));
-	ctl_member(&body, "repeat", ctl_has(ctl, "daily") ? "daily" : ctl_has(ctl, "weekly") ? "weekly" : NULL);
+	ctl_member(&body, "repeat",
+		ctl_has(ctl, "daily")    ? "daily"
+		: ctl_has(ctl, "weekly") ? "weekly"
+					 : NULL);
 	if (add_count(&body, ctl_opt(ctl, "count"), &err) < 0)
 		return ctl_usage("reserve: %s", err.text);
 	ctl_close(&body);
 	if (ctl_call(ctl, "POST", "/v1/reservations", &body, &answer, &err) < 0)
 		return ctl_say(&err);
 	if (field_int(field_find(buf_c(&answer), "reservation_id", NULL), &id) < 0) {
-		gq_err_set(&err, -EPROTO, "gqd made the reservation but its answer has no number");
+		gq_err_set(&err, -EPROTO,
+			"gqd made the reservation but its answer has no number");
 		return ctl_say(&err);
 	}
 	buf_fmt(&out, "Reservation %lld\n", (long long)id);

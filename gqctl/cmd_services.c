@@ -7,16 +7,17 @@
 
 static const struct usage_option options[] = {
 	{"cards", 'c', "CARD[,CARD…]", "put: its cards: indices, UUIDs, labels", NULL},
-	{"reserve-vram", 0, "SIZE", "put: VRAM per card that is always its own, as 30G", NULL},
+	{"reserve-vram", 0, "SIZE", "put: VRAM per card that is always its own, as 30G",
+		NULL},
 	{"lease", 0, "SPAN", "put: it must renew this often, as 30s; 0 = need not", NULL},
 	{"notice", 0, "SPAN", "put: the least notice that its reservations give", NULL},
 	{"state", 0, "idle|busy", "put, renew: what it does now", NULL},
 	{"json", 0, NULL, "print the answer of GET /v1/services", NULL},
 };
 
-static const struct column columns[] = {{"NAME", .elastic = true}, {"STATE", 0}, {"CARDS", 0},
-	{"RESERVED", .right = true}, {"LEASE", .right = true}, {"UNTIL", 0}, {"NOTICE", .right = true},
-	{"USER", .elastic = true}};
+static const struct column columns[] = {{"NAME", .elastic = true}, {"STATE", 0},
+	{"CARDS", 0}, {"RESERVED", .right = true}, {"LEASE", .right = true}, {"UNTIL", 0},
+	{"NOTICE", .right = true}, {"USER", .elastic = true}};
 
 static void add_row(void *ctx, const void *row)
 {
@@ -45,7 +46,8 @@ static int list(struct ctl *ctl)
 	return r || ctl_has(ctl, "json") ? r : table_print(&t, true);
 }
 
-static int act(struct ctl *ctl, const char *method, const char *suffix, const struct buf *body)
+static int act(
+	struct ctl *ctl, const char *method, const char *suffix, const struct buf *body)
 {
 	_cleanup_buf_ struct buf path = BUF_INIT, answer = BUF_INIT;
 	struct gq_err err = {0};
@@ -66,7 +68,8 @@ static int run(struct ctl *ctl)
 	if (ctl->n_words == 0)
 		return list(ctl);
 	if (ctl->n_words == 1)
-		return ctl_usage("services: %s which one? see gqctl services --help", verb);
+		return ctl_usage(
+			"services: %s which one? see gqctl services --help", verb);
 	if (strcmp(verb, "delete") == 0)
 		return act(ctl, "DELETE", "", NULL);
 	ctl_member(&body, "state", ctl_opt(ctl, "state"));

@@ -14,7 +14,9 @@ static int run(struct ctl *ctl)
 
 	for (int i = 0; i < ctl->n_words; i++) {
 		if (parse_int(ctl->words[i], 1, UINT32_MAX, &id, NULL) < 0)
-			return ctl_usage("unreserve: '%.40s' is not a reservation's number", ctl->words[i]);
+			return ctl_usage(
+				"unreserve: '%.40s' is not a reservation's number",
+				ctl->words[i]);
 	}
 	for (int i = 0; i < ctl->n_words; i++) {
 		parse_int(ctl->words[i], 1, UINT32_MAX, &id, NULL);
@@ -25,5 +27,5 @@ static int run(struct ctl *ctl)
 	return status;
 }
 
-const struct command cmd_unreserve = {"unreserve", "RESERVATION…", "take reservations back", NULL, NULL,
-	0, 1, WORDS_MAX, run};
+const struct command cmd_unreserve = {"unreserve", "RESERVATION…",
+	"take reservations back", NULL, NULL, 0, 1, WORDS_MAX, run};

@@ -8,8 +8,10 @@
 #include "gqctl.h"
 
 static const struct usage_option options[] = {
-	{"state", 't', "STATE[,STATE…]", "until it is in one of these; without it, until it ended", NULL},
-	{"timeout", 0, "SPAN", "give up after so long, as 60 or 5min; without it, never", NULL},
+	{"state", 't', "STATE[,STATE…]",
+		"until it is in one of these; without it, until it ended", NULL},
+	{"timeout", 0, "SPAN", "give up after so long, as 60 or 5min; without it, never",
+		NULL},
 };
 
 static bool is_listed(const char *list, const char *word)
@@ -26,7 +28,8 @@ static int is_there(void *ctx, const struct api_job *j)
 {
 	const char *states = ctx;
 
-	if (states ? is_listed(states, j->state) || is_listed(states, j->state_name) : j->ended)
+	if (states ? is_listed(states, j->state) || is_listed(states, j->state_name)
+		   : j->ended)
 		return 1;
 	return j->ended ? -1 : 0;
 }
@@ -34,8 +37,9 @@ static int is_there(void *ctx, const struct api_job *j)
 /* A misspelt state would be waited for in vain. */
 static int check_states(const char *list)
 {
-	static const char known[] = "PD,PENDING,CF,CONFIGURING,R,RUNNING,CK,SNAPSHOT,S,SUSPENDED,RE,RESTORING,"
-				    "CG,COMPLETING,CD,COMPLETED,F,FAILED,CA,CANCELLED,TO,TIMEOUT,PR,PREEMPTED";
+	static const char known[] =
+		"PD,PENDING,CF,CONFIGURING,R,RUNNING,CK,SNAPSHOT,S,SUSPENDED,RE,RESTORING,"
+		"CG,COMPLETING,CD,COMPLETED,F,FAILED,CA,CANCELLED,TO,TIMEOUT,PR,PREEMPTED";
 	char word[32];
 
 	for (size_t n; *list; list += n + (list[n] == ',')) {
@@ -66,9 +70,11 @@ static int run(struct ctl *ctl)
 	if (r < 0)
 		return ctl_say(&err);
 	if (r == 0) {
-		gq_err_set(&err, -ETIMEDOUT, "job %u: %s %s%s%s, not %s", id, last.ended ? "ended as" : "still",
-			last.state, last.reason && strcmp(last.reason, "None") != 0 ? ": " : "",
-			last.reason && strcmp(last.reason, "None") != 0 ? last.reason : "",
+		gq_err_set(&err, -ETIMEDOUT, "job %u: %s %s%s%s, not %s", id,
+			last.ended ? "ended as" : "still", last.state,
+			last.reason && strcmp(last.reason, "None") != 0 ? ": " : "",
+			last.reason && strcmp(last.reason, "None") != 0 ? last.reason
+									: "",
 			states ? states : "ended");
 		return ctl_say(&err);
 	}
@@ -77,5 +83,5 @@ static int run(struct ctl *ctl)
 }
 
 const struct command cmd_wait = {"wait", "JOB", "wait until a job is in a state",
-	"Exits with 0 when it is, with 1 when the time is up or when the job ended otherwise.", options,
-	ARRAY_LEN(options), 1, 1, run};
+	"Exits with 0 when it is, with 1 when the time is up or when the job ended otherwise.",
+	options, ARRAY_LEN(options), 1, 1, run};

@@ -7,9 +7,9 @@ static const struct usage_option options[] = {
 	{"json", 0, NULL, "print the answer of GET /v1/windows", NULL},
 };
 
-static const struct column columns[] = {{"CARD", .right = true}, {"STATE", 0}, {"IDLE-SINCE", 0},
-	{"UNTIL", 0}, {"RESERVATION", .right = true}, {"VRAM", .right = true}, {"LENDABLE", 0},
-	{"WHY", .elastic = true}};
+static const struct column columns[] = {{"CARD", .right = true}, {"STATE", 0},
+	{"IDLE-SINCE", 0}, {"UNTIL", 0}, {"RESERVATION", .right = true},
+	{"VRAM", .right = true}, {"LENDABLE", 0}, {"WHY", .elastic = true}};
 
 static void add_row(void *ctx, const void *row)
 {
@@ -41,5 +41,5 @@ static int run(struct ctl *ctl)
 	return r || ctl_has(ctl, "json") ? r : table_print(&t, true);
 }
 
-const struct command cmd_windows = {"windows", "", "show how long each card is idle", NULL, options,
-	ARRAY_LEN(options), 0, 0, run};
+const struct command cmd_windows = {"windows", "", "show how long each card is idle",
+	NULL, options, ARRAY_LEN(options), 0, 0, run};

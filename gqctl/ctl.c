@@ -50,8 +50,8 @@ int ctl_usage(const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-int ctl_call(struct ctl *ctl, const char *method, const char *path, const struct buf *body,
-	struct buf *ret, struct gq_err *err)
+int ctl_call(struct ctl *ctl, const char *method, const char *path,
+	const struct buf *body, struct buf *ret, struct gq_err *err)
 {
 	int status, r;
 
@@ -60,8 +60,8 @@ int ctl_call(struct ctl *ctl, const char *method, const char *path, const struct
 		if (r < 0)
 			return r;
 	}
-	return client_call(ctl->client, method, path, body ? body->data : NULL, body ? body->len : 0,
-		&status, ret, err);
+	return client_call(ctl->client, method, path, body ? body->data : NULL,
+		body ? body->len : 0, &status, ret, err);
 }
 
 void ctl_query(struct buf *path, const char *name, const char *value)
@@ -92,7 +92,7 @@ void ctl_member_list(struct buf *body, const char *name, const char *commas)
 	if (!commas)
 		return;
 	member(body, name);
-	for (char before = '['; ; before = ',') {
+	for (char before = '[';; before = ',') {
 		size_t n = strcspn(commas, ",");
 		_cleanup_buf_ struct buf word = BUF_INIT;
 
@@ -174,13 +174,15 @@ int ctl_list(struct ctl *ctl, const char *path, const struct api_object *o, void
 	in.p = text.data;
 	*in.end = '\0';
 	r = json_open(&in, '[');
-	for (bool first = true; r >= 0 && (r = json_more(&in, ']', first)) > 0; first = false) {
+	for (bool first = true; r >= 0 && (r = json_more(&in, ']', first)) > 0;
+		first = false) {
 		r = api_decode(&in, o, row, &err);
 		if (r == 0)
 			fn(ctx, row);
 	}
 	if (r < 0) {
-		gq_err_set(&err, r, "gqd's answer cannot be read: is it of another version?");
+		gq_err_set(&err, r,
+			"gqd's answer cannot be read: is it of another version?");
 		return ctl_say(&err);
 	}
 	return 0;

@@ -28,8 +28,9 @@ static const struct usage_option top[] = {
 
 static void help_all(struct buf *out)
 {
-	buf_str(out, "usage: gqctl COMMAND [OPTION…] [WORD…]\n"
-		     "Inspects and steers gqd: queue, windows, reservations, evictions.\n\n");
+	buf_str(out,
+		"usage: gqctl COMMAND [OPTION…] [WORD…]\n"
+		"Inspects and steers gqd: queue, windows, reservations, evictions.\n\n");
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		buf_fmt(out, "  %-14s %s\n", commands[i]->name, commands[i]->help);
 	buf_str(out, "\n`gqctl COMMAND --help` says more.\n");
@@ -39,8 +40,8 @@ static void help_command(const struct ctl *ctl, struct buf *out)
 {
 	const struct command *c = ctl->command;
 
-	buf_fmt(out, "usage: gqctl %s [OPTION…]%s%s\n%s\n\n", c->name, *c->words ? " " : "", c->words,
-		c->help);
+	buf_fmt(out, "usage: gqctl %s [OPTION…]%s%s\n%s\n\n", c->name,
+		*c->words ? " " : "", c->words, c->help);
 	usage_help(ctl->options, ctl->n_options, out);
 }
 
@@ -86,11 +87,13 @@ static int scan(struct ctl *ctl, int argc, char **argv)
 	const char *value;
 	int o;
 
-	while ((o = usage_next(&s, ctl->options, ctl->n_options, &value, &err)) != USAGE_END) {
+	while ((o = usage_next(&s, ctl->options, ctl->n_options, &value, &err)) !=
+		USAGE_END) {
 		if (o == USAGE_WORD && ctl->n_words < WORDS_MAX)
 			ctl->words[ctl->n_words++] = value;
 		else if (o == USAGE_WORD)
-			return ctl_usage("%s: more than %d words", ctl->command->name, WORDS_MAX);
+			return ctl_usage(
+				"%s: more than %d words", ctl->command->name, WORDS_MAX);
 		else if (o < 0)
 			return ctl_usage("%s: %s", ctl->command->name, err.text);
 		else
@@ -115,11 +118,11 @@ static int run_command(const struct command *command, int argc, char **argv)
 		return ctl_print(&out);
 	}
 	if (ctl.n_words < command->min_words)
-		return ctl_usage("%s: %s is missing: see gqctl %s --help", command->name, command->words,
-			command->name);
+		return ctl_usage("%s: %s is missing: see gqctl %s --help", command->name,
+			command->words, command->name);
 	if (ctl.n_words > command->max_words)
-		return ctl_usage("%s: '%s' is one word too many: see gqctl %s --help", command->name,
-			ctl.words[command->max_words], command->name);
+		return ctl_usage("%s: '%s' is one word too many: see gqctl %s --help",
+			command->name, ctl.words[command->max_words], command->name);
 	r = command->run(&ctl);
 	client_close(ctl.client);
 	return r;
@@ -155,7 +158,8 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "help") == 0) {
 		argv[1] = argc > 2 ? argv[2] : (char *)"--help";
 		if (argc > 2 && find_command(argv[2]))
-			return run_command(find_command(argv[2]), 2, (char *[]){argv[2], (char *)"--help", NULL});
+			return run_command(find_command(argv[2]), 2,
+				(char *[]){argv[2], (char *)"--help", NULL});
 		return run_top(2, argv);
 	}
 	command = find_command(argv[1]);

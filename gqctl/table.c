@@ -73,7 +73,8 @@ static void fit(struct table *t)
 	struct winsize size;
 	size_t total = t->n_columns - 1, room;
 
-	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_col == 0)
+	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ||
+		size.ws_col == 0)
 		return;
 	room = size.ws_col;
 	for (size_t i = 0; i < t->n_columns; i++)
@@ -99,7 +100,8 @@ static void pad(struct buf *out, size_t n)
 	out->len += n;
 }
 
-static void put_cell(const struct table *t, size_t column, const char *text, struct buf *out)
+static void put_cell(
+	const struct table *t, size_t column, const char *text, struct buf *out)
 {
 	size_t room = t->widest[column], n = bytes_of(text, room), width = width_of(text);
 	bool last = column + 1 == t->n_columns;
@@ -146,8 +148,8 @@ const char *text_span(gq_time d, char *buf)
 	if (d == GQ_NEVER)
 		snprintf(buf, TEXT, "-");
 	else if (s >= 86400)
-		snprintf(buf, TEXT, "%lld-%02lld:%02lld:%02lld", s / 86400, s / 3600 % 24, s / 60 % 60,
-			s % 60);
+		snprintf(buf, TEXT, "%lld-%02lld:%02lld:%02lld", s / 86400, s / 3600 % 24,
+			s / 60 % 60, s % 60);
 	else if (s >= 3600)
 		snprintf(buf, TEXT, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
 	else
@@ -180,7 +182,8 @@ const char *text_time(gq_time t, char *buf)
 	struct tm now = local_time(gq_now()), tm = local_time(t);
 	size_t n;
 
-	if (t <= 0 || t == GQ_NEVER || now.tm_yday != tm.tm_yday || now.tm_year != tm.tm_year)
+	if (t <= 0 || t == GQ_NEVER || now.tm_yday != tm.tm_yday ||
+		now.tm_year != tm.tm_year)
 		return text_long_time(t, buf);
 	n = strftime(buf, TEXT, "%H:%M:%S", &tm);
 	snprintf(buf + n, TEXT - n, ".%03d", (int)(t % GQ_NS_PER_S / GQ_NS_PER_MS));
@@ -206,6 +209,7 @@ const char *text_cards(const struct api_cards *c, char *buf, size_t size)
 
 	buf[0] = '\0';
 	for (uint32_t i = 0; i < c->n && n < size; i++)
-		n += (size_t)snprintf(buf + n, size - n, "%s%u", i ? "," : "", c->index[i]);
+		n += (size_t)snprintf(
+			buf + n, size - n, "%s%u", i ? "," : "", c->index[i]);
 	return buf;
 }

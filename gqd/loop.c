@@ -22,7 +22,7 @@ struct loop_watch {
 };
 
 struct loop_timer {
-	struct loop *loop; /* borrowed */
+	struct loop *loop;        /* borrowed */
 	struct loop_watch *watch; /* owned */
 	int fd;
 	clockid_t clock;
@@ -105,8 +105,8 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 	w->fn(w->ctx); /* w may be gone afterwards */
 }
 
-static struct loop_watch *watch_add(struct loop *l, int fd, short what, void (*fn)(void *ctx),
-	void *ctx)
+static struct loop_watch *watch_add(
+	struct loop *l, int fd, short what, void (*fn)(void *ctx), void *ctx)
 {
 	struct loop_watch *w = xnew(struct loop_watch);
 
@@ -127,7 +127,8 @@ struct loop_watch *loop_watch_fd(struct loop *l, int fd, void (*fn)(void *ctx), 
 	return watch_add(l, fd, EV_READ, fn, ctx);
 }
 
-struct loop_watch *loop_watch_write(struct loop *l, int fd, void (*fn)(void *ctx), void *ctx)
+struct loop_watch *loop_watch_write(
+	struct loop *l, int fd, void (*fn)(void *ctx), void *ctx)
 {
 	return watch_add(l, fd, EV_WRITE, fn, ctx);
 }
@@ -168,8 +169,8 @@ static void timer_ready(void *ctx)
 	t->fn(t->ctx); /* t may be gone afterwards */
 }
 
-struct loop_timer *loop_timer_new(struct loop *l, enum loop_clock clock, void (*fn)(void *ctx),
-	void *ctx)
+struct loop_timer *loop_timer_new(
+	struct loop *l, enum loop_clock clock, void (*fn)(void *ctx), void *ctx)
 {
 	struct loop_timer *t = xnew(struct loop_timer);
 
@@ -189,7 +190,8 @@ struct loop_timer *loop_timer_new(struct loop *l, enum loop_clock clock, void (*
 
 void loop_timer_at(struct loop_timer *t, gq_time deadline)
 {
-	int flags = TFD_TIMER_ABSTIME | (t->clock == CLOCK_REALTIME ? TFD_TIMER_CANCEL_ON_SET : 0);
+	int flags = TFD_TIMER_ABSTIME |
+		    (t->clock == CLOCK_REALTIME ? TFD_TIMER_CANCEL_ON_SET : 0);
 	struct itimerspec at = {0};
 
 	t->deadline = deadline;

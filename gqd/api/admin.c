@@ -54,7 +54,9 @@ void api_do_conf(struct req *q)
 		.max_requeue = c->max_requeue,
 		.max_jobs = c->max_jobs,
 		.max_jobs_per_user = c->max_jobs_per_user,
-		.online_reserve_vram = c->reserve_vram < RESERVE_VRAM_N ? reserve[c->reserve_vram] : NULL,
+		.online_reserve_vram = c->reserve_vram < RESERVE_VRAM_N
+					       ? reserve[c->reserve_vram]
+					       : NULL,
 		.graceful_exit_s = c->graceful_exit,
 		.min_window_s = c->min_window,
 		.idle_hold_s = c->idle_hold,
@@ -67,12 +69,15 @@ void api_do_conf(struct req *q)
 	req_reply(q);
 }
 
-static void write_finding(void *ctx, const char *what, bool ok, bool essential, const char *text,
-	const char *cure)
+static void write_finding(void *ctx, const char *what, bool ok, bool essential,
+	const char *text, const char *cure)
 {
 	struct req *q = ctx;
-	struct api_finding m = {
-		.what = what, .ok = ok, .essential = essential, .text = text, .cure = cure};
+	struct api_finding m = {.what = what,
+		.ok = ok,
+		.essential = essential,
+		.text = text,
+		.cure = cure};
 
 	buf_chr(&q->reply, q->reply.len ? ',' : '[');
 	api_encode(&q->reply, &api_finding_object, &m, API_ALL_FIELDS);
@@ -88,7 +93,8 @@ void api_do_doctor(struct req *q)
 void api_do_shutdown(struct req *q)
 {
 	if (!req_is_operator(q)) {
-		req_error(q, 403, "EPERM", "shutdown: only root and the operator group may stop gqd");
+		req_error(q, 403, "EPERM",
+			"shutdown: only root and the operator group may stop gqd");
 		return;
 	}
 	write_ping(q);

@@ -60,25 +60,30 @@ struct api_host {
 		bool test_only, uint32_t *ret_job, struct gq_err *err);
 	/* A job that is no longer in the core's memory; the caller job_clear()s it. */
 	int (*stored_job)(void *ctx, uint32_t id, struct job *ret, struct gq_err *err);
-	int (*spec_json)(void *ctx, uint32_t id, char **ret, size_t *ret_len, struct gq_err *err);
+	int (*spec_json)(
+		void *ctx, uint32_t id, char **ret, size_t *ret_len, struct gq_err *err);
 	int (*each_job)(void *ctx, const struct api_filter *f,
-		void (*fn)(void *fn_ctx, const struct job *row), void *fn_ctx, struct gq_err *err);
+		void (*fn)(void *fn_ctx, const struct job *row), void *fn_ctx,
+		struct gq_err *err);
 	int (*each_eviction)(void *ctx, const struct api_filter *f,
 		void (*fn)(void *fn_ctx, const struct eviction *row), void *fn_ctx,
 		struct gq_err *err);
 	int (*each_audit)(void *ctx, const struct api_filter *f,
-		void (*fn)(void *fn_ctx, const struct audit *row), void *fn_ctx, struct gq_err *err);
+		void (*fn)(void *fn_ctx, const struct audit *row), void *fn_ctx,
+		struct gq_err *err);
 	void (*doctor)(void *ctx, api_finding_fn fn, void *fn_ctx);
 	void (*shutdown)(void *ctx); /* as SIGTERM; the reply still goes out */
-	bool (*is_operator)(void *ctx, const struct api_peer *peer); /* root or the operator group */
+	bool (*is_operator)(
+		void *ctx, const struct api_peer *peer); /* root or the operator group */
 	gq_time (*now)(void *ctx);
 };
 
 /* Listens on @path (mode 0666). A socket that nobody serves is replaced; -EADDRINUSE when somebody
  * does. @host and @loop must outlive it. */
-int api_new(const struct api_host *host, struct loop *loop, const char *path, struct api **ret,
-	struct gq_err *err);
-struct api *api_free(struct api *api); /* closes all connections, removes the socket; returns NULL */
+int api_new(const struct api_host *host, struct loop *loop, const char *path,
+	struct api **ret, struct gq_err *err);
+struct api *api_free(
+	struct api *api); /* closes all connections, removes the socket; returns NULL */
 
 /* At the end of every turn, once what changed is on disk (or nothing had changed): sends the held
  * replies. */

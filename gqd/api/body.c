@@ -13,8 +13,8 @@ static json_t *load(const struct req *q, struct gq_err *err)
 	json_t *tree = json_loadb(q->body, q->body_len, JSON_REJECT_DUPLICATES, &why);
 
 	if (!tree) {
-		gq_err_set(err, -EINVAL, "body: bad JSON at line %d, column %d: %.120s", why.line,
-			why.column, why.text);
+		gq_err_set(err, -EINVAL, "body: bad JSON at line %d, column %d: %.120s",
+			why.line, why.column, why.text);
 		return NULL;
 	}
 	if (!json_is_object(tree)) {
@@ -34,26 +34,29 @@ static const struct api_field *find_field(const struct api_object *o, const char
 	return NULL;
 }
 
-static int read_words(const json_t *v, const char *name, struct api_words *ret, struct gq_err *err)
+static int read_words(
+	const json_t *v, const char *name, struct api_words *ret, struct gq_err *err)
 {
 	size_t n = json_array_size(v);
 
 	if (!json_is_array(v) || n == 0)
 		return gq_err_set(err, -EINVAL, "%s: not an array of strings", name);
 	if (n > API_CARDS_MAX)
-		return gq_err_set(err, -EINVAL, "%s: %zu entries, at most %d are allowed", name, n,
-			API_CARDS_MAX);
+		return gq_err_set(err, -EINVAL, "%s: %zu entries, at most %d are allowed",
+			name, n, API_CARDS_MAX);
 	for (size_t i = 0; i < n; i++) {
 		ret->word[i] = json_string_value(json_array_get(v, i));
 		if (!ret->word[i])
-			return gq_err_set(err, -EINVAL, "%s: not an array of strings", name);
+			return gq_err_set(
+				err, -EINVAL, "%s: not an array of strings", name);
 	}
 	ret->n = (uint32_t)n;
 	return 0;
 }
 
 /* null is as good as absent. Bodies have only these types: a table that wants more is our bug. */
-static int read_value(const json_t *v, const struct api_field *f, void *at, struct gq_err *err)
+static int read_value(
+	const json_t *v, const struct api_field *f, void *at, struct gq_err *err)
 {
 	if (json_is_null(v))
 		return 0;
@@ -73,10 +76,8 @@ static int read_value(const json_t *v, const struct api_field *f, void *at, stru
 			return gq_err_set(err, -EINVAL, "%s: not true or false", f->name);
 		*(bool *)at = json_is_true(v);
 		return 0;
-	case API_WORDS:
-		return read_words(v, f->name, at, err);
-	default:
-		return gq_err_set(err, -ENOSYS, "%s: cannot be read", f->name);
+	case API_WORDS: return read_words(v, f->name, at, err);
+	default: return gq_err_set(err, -ENOSYS, "%s: cannot be read", f->name);
 	}
 }
 
@@ -92,11 +93,13 @@ int body_read(struct req *q, const struct api_object *o, void *row, struct gq_er
 	q->tree = load(q, err);
 	if (!q->tree)
 		return -EINVAL;
-	json_object_foreach(q->tree, name, v) {
+	json_object_foreach(q->tree, name, v)
+	{
 		const struct api_field *f = find_field(o, name);
 
 		if (!f)
-			return gq_err_set(err, -EINVAL, "body: unknown field '%.60s'", name);
+			return gq_err_set(
+				err, -EINVAL, "body: unknown field '%.60s'", name);
 		r = read_value(v, f, (char *)row + f->offset, err);
 		if (r < 0)
 			return r;

@@ -28,7 +28,8 @@ static bool is_named(const struct card *c, const char *word)
 	int64_t index;
 
 	if (is_index(word))
-		return parse_int(word, 0, UINT16_MAX, &index, NULL) == 0 && index == c->index;
+		return parse_int(word, 0, UINT16_MAX, &index, NULL) == 0 &&
+		       index == c->index;
 	if (strncmp(word, "GPU-", 4) == 0)
 		return word[4] && strncmp(c->uuid, word, strlen(word)) == 0;
 	return has_label(c, word);
@@ -71,7 +72,8 @@ int cards_resolve(const struct core *core, const struct api_words *words, uint16
 				"cards: no card '%.60s' (an index, a UUID or a label; this machine has %zu)",
 				word, n);
 		if (found > 1 && strncmp(word, "GPU-", 4) == 0)
-			return gq_err_set(err, -EINVAL, "cards: '%.60s' is the beginning of %zu UUIDs", word,
+			return gq_err_set(err, -EINVAL,
+				"cards: '%.60s' is the beginning of %zu UUIDs", word,
 				found);
 	}
 	*ret_n = n_cards;

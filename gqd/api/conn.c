@@ -13,21 +13,22 @@
 #include "gqd/loop.h"
 #include "http.h"
 
-#define READ_CHUNK    (64u << 10)
-#define BIG_BODY      (64u << 10)  /* larger ones are sent from where they were written */
-#define SPARE_MAX     (4u << 20)
-#define OUT_MAX       (256u << 10) /* unread output above this: nothing more is parsed */
-#define REQS_MAX      256
-#define USER_BYTES    (64u << 20)  /* buffered for all connections of a user */
-#define IDLE_WAIT     GQ_SEC(60)
-#define REQUEST_WAIT  GQ_SEC(10)
-#define WRITE_WAIT    GQ_SEC(30)
-#define DRAIN_WAIT    GQ_SEC(2)
+#define READ_CHUNK   (64u << 10)
+#define BIG_BODY     (64u << 10) /* larger ones are sent from where they were written */
+#define SPARE_MAX    (4u << 20)
+#define OUT_MAX      (256u << 10) /* unread output above this: nothing more is parsed */
+#define REQS_MAX     256
+#define USER_BYTES   (64u << 20) /* buffered for all connections of a user */
+#define IDLE_WAIT    GQ_SEC(60)
+#define REQUEST_WAIT GQ_SEC(10)
+#define WRITE_WAIT   GQ_SEC(30)
+#define DRAIN_WAIT   GQ_SEC(2)
 
 static void conn_readable(void *ctx);
 static void conn_writable(void *ctx);
 
-struct conn *conn_new(struct api *api, int fd, const struct api_peer *peer, struct usage *usage)
+struct conn *conn_new(
+	struct api *api, int fd, const struct api_peer *peer, struct usage *usage)
 {
 	struct conn *c = xnew(struct conn);
 
@@ -88,7 +89,8 @@ static void count_bytes(struct conn *c)
 
 static void write_head(struct conn *c, const struct req *q)
 {
-	buf_fmt(&c->out, "HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n",
+	buf_fmt(&c->out,
+		"HTTP/1.1 %d %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n",
 		q->status, http_status_text(q->status), q->reply.len);
 	if (q->allow[0])
 		buf_fmt(&c->out, "Allow: %s\r\n", q->allow);
@@ -142,7 +144,10 @@ static int send_out(struct conn *c)
 			{c->big.data + c->big_at, c->big.len - c->big_at},
 		};
 		bool skip = parts[0].iov_len == 0;
-		ssize_t n = writev(c->fd, parts + skip, skip ? 1 : parts[1].iov_len ? 2 : 1);
+		ssize_t n = writev(c->fd, parts + skip,
+			skip               ? 1
+			: parts[1].iov_len ? 2
+					   : 1);
 		size_t from_out;
 
 		if (n < 0 && errno == EINTR)
@@ -251,7 +256,11 @@ static void refuse(struct conn *c, int status, const char *text)
 	struct req *q = add_req(c);
 
 	q->keep_alive = false;
-	req_error(q, status, status == 408 ? "ETIMEDOUT" : status == 503 ? "EAGAIN" : "EBADMSG", text);
+	req_error(q, status,
+		status == 408   ? "ETIMEDOUT"
+		: status == 503 ? "EAGAIN"
+				: "EBADMSG",
+		text);
 	c->closing = true;
 	c->request_since = 0;
 	buf_clear(&c->in);
@@ -286,7 +295,8 @@ static size_t parse_one(struct conn *c, size_t at)
 	_cleanup_free_ char *copy = NULL;
 	int r;
 
-	head = http_head_end(c->in.data + at, left < HTTP_HEAD_MAX ? left : HTTP_HEAD_MAX, c->scanned);
+	head = http_head_end(
+		c->in.data + at, left < HTTP_HEAD_MAX ? left : HTTP_HEAD_MAX, c->scanned);
 	if (head == 0) {
 		c->scanned = left;
 		if (left >= HTTP_HEAD_MAX)
@@ -390,7 +400,8 @@ static void conn_readable(void *ctx)
 	c->deadline = gq_monotonic() + IDLE_WAIT;
 	count_bytes(c);
 	if (c->usage->bytes > USER_BYTES)
-		refuse(c, 503, "too much is buffered for your user: read your replies, then try again");
+		refuse(c, 503,
+			"too much is buffered for your user: read your replies, then try again");
 	else
 		parse_requests(c);
 	conn_pump(c);
@@ -398,7 +409,8 @@ static void conn_readable(void *ctx)
 
 void conn_sweep(struct conn *c, gq_time now)
 {
-	if (c->request_since && !c->closing && !c->backlog && now > c->request_since + REQUEST_WAIT) {
+	if (c->request_since && !c->closing && !c->backlog &&
+		now > c->request_since + REQUEST_WAIT) {
 		refuse(c, 408, "the request was not whole 10 s after its first byte");
 		conn_pump(c);
 		return;

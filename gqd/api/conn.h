@@ -25,22 +25,23 @@ struct conn {
 	int fd;
 	struct loop_watch *reading, *writing; /* owned; NULL = not wanted */
 	struct buf in;
-	size_t scanned;  /* of in: no end of head before this */
-	struct buf out;  /* heads and small bodies */
+	size_t scanned; /* of in: no end of head before this */
+	struct buf out; /* heads and small bodies */
 	size_t out_at;
-	struct buf big;  /* one large body behind out */
+	struct buf big; /* one large body behind out */
 	size_t big_at;
-	size_t counted;  /* bytes counted in usage */
+	size_t counted; /* bytes counted in usage */
 	struct req *first, **last;
 	unsigned n_reqs;
-	gq_time deadline; /* monotonic */
+	gq_time deadline;      /* monotonic */
 	gq_time request_since; /* first byte of an unfinished request, 0 = none */
-	bool closing;  /* nothing more is read; gone when the output is */
-	bool backlog;   /* whole requests wait in `in` until there is room for their replies */
+	bool closing;          /* nothing more is read; gone when the output is */
+	bool backlog; /* whole requests wait in `in` until there is room for their replies */
 	bool continued; /* 100 Continue was sent for the request being read */
 };
 
-struct conn *conn_new(struct api *api, int fd, const struct api_peer *peer, struct usage *usage);
+struct conn *conn_new(
+	struct api *api, int fd, const struct api_peer *peer, struct usage *usage);
 struct conn *conn_free(struct conn *c); /* with its requests; returns NULL */
 void conn_pump(struct conn *c);         /* sends what is ready; may free the connection */
 void conn_resume(struct conn *c);       /* runs requests that had to wait; the same */
@@ -59,10 +60,10 @@ struct api {
 	struct req *held, *parked;
 	struct map usages;
 	uint32_t n_conns, max_conns, max_user_conns;
-	struct buf spare;   /* a warm buffer for the next long list */
+	struct buf spare; /* a warm buffer for the next long list */
 	gq_time started_at;
 	gq_time accept_again; /* monotonic */
-	unsigned refused;   /* connections since the last line about them */
+	unsigned refused;     /* connections since the last line about them */
 	gq_time refused_told;
 };
 

@@ -39,7 +39,8 @@ static int query_service(struct req *q, struct api_filter *f, struct gq_err *err
 	if (!s) {
 		r = req_query_int(q, "service", 1, UINT32_MAX, &id, NULL);
 		if (r < 0)
-			return gq_err_set(err, -ENOENT, "service %.60s: no such service", name);
+			return gq_err_set(
+				err, -ENOENT, "service %.60s: no such service", name);
 	}
 	f->kind = AUDIT_SERVICE;
 	f->id = s ? s->id : (uint32_t)id;
@@ -52,7 +53,8 @@ static int read_filter(struct req *q, struct api_filter *f, struct gq_err *err)
 		const char *name;
 		int kind;
 		int64_t min;
-	} of[] = {{"job", AUDIT_JOB, 1}, {"card", AUDIT_CARD, 0}, {"reservation", AUDIT_RESERVATION, 1}};
+	} of[] = {{"job", AUDIT_JOB, 1}, {"card", AUDIT_CARD, 0},
+		{"reservation", AUDIT_RESERVATION, 1}};
 	int64_t v, limit = 100;
 	int r;
 

@@ -26,7 +26,8 @@ static size_t token_len(const char *s)
 size_t http_head_end(const char *data, size_t len, size_t from)
 {
 	from = from > 3 ? from - 3 : 0; /* the blank line may have come in two parts */
-	for (const char *p = data + from; (p = memchr(p, '\r', len - (size_t)(p - data))); p++) {
+	for (const char *p = data + from; (p = memchr(p, '\r', len - (size_t)(p - data)));
+		p++) {
 		if (len - (size_t)(p - data) < 4)
 			return 0;
 		if (memcmp(p, "\r\n\r\n", 4) == 0)
@@ -81,7 +82,8 @@ static int parse_request_line(char *line, struct http_head *h, const char **ret_
 	return 0;
 }
 
-static int parse_length(const char *value, bool *seen, struct http_head *h, const char **ret_text)
+static int parse_length(
+	const char *value, bool *seen, struct http_head *h, const char **ret_text)
 {
 	size_t v = 0;
 
@@ -102,7 +104,8 @@ static int parse_length(const char *value, bool *seen, struct http_head *h, cons
 	return 0;
 }
 
-static int parse_field(char *line, bool *seen_length, struct http_head *h, const char **ret_text)
+static int parse_field(
+	char *line, bool *seen_length, struct http_head *h, const char **ret_text)
 {
 	size_t n = token_len(line), end;
 	char *value = line + n;
@@ -112,7 +115,8 @@ static int parse_field(char *line, bool *seen_length, struct http_head *h, const
 		return 400; /* also a continued line: it begins with a blank */
 	*value++ = '\0';
 	value += strspn(value, " \t");
-	for (end = strlen(value); end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t');)
+	for (end = strlen(value);
+		end > 0 && (value[end - 1] == ' ' || value[end - 1] == '\t');)
 		value[--end] = '\0';
 	if (value[strcspn(value, "\r\n")])
 		return 400;
@@ -194,13 +198,13 @@ const char *http_status_text(int status)
 	static const struct {
 		int status;
 		const char *text;
-	} rows[] = {{200, "OK"}, {400, "Bad Request"}, {403, "Forbidden"}, {404, "Not Found"},
-		{405, "Method Not Allowed"}, {408, "Request Timeout"}, {409, "Conflict"},
-		{411, "Length Required"}, {413, "Content Too Large"}, {417, "Expectation Failed"},
-		{422, "Unprocessable Content"}, {429, "Too Many Requests"},
-		{431, "Request Header Fields Too Large"}, {500, "Internal Server Error"},
-		{503, "Service Unavailable"}, {505, "HTTP Version Not Supported"},
-		{507, "Insufficient Storage"}};
+	} rows[] = {{200, "OK"}, {400, "Bad Request"}, {403, "Forbidden"},
+		{404, "Not Found"}, {405, "Method Not Allowed"}, {408, "Request Timeout"},
+		{409, "Conflict"}, {411, "Length Required"}, {413, "Content Too Large"},
+		{417, "Expectation Failed"}, {422, "Unprocessable Content"},
+		{429, "Too Many Requests"}, {431, "Request Header Fields Too Large"},
+		{500, "Internal Server Error"}, {503, "Service Unavailable"},
+		{505, "HTTP Version Not Supported"}, {507, "Insufficient Storage"}};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		if (rows[i].status == status)

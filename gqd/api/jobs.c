@@ -22,7 +22,8 @@ static bool wants(uint64_t mask, const char *field, uint64_t *bit)
 	return mask & *bit;
 }
 
-static const char *explain(const struct req *q, const struct job *j, char *buf, size_t size)
+static const char *explain(
+	const struct req *q, const struct job *j, char *buf, size_t size)
 {
 	if (!job_state_is_ended(j->state) && !job_state_has_cards(j->state)) {
 		core_explain(req_core(q), j, req_now(q), buf, size);
@@ -78,8 +79,8 @@ static void end_of_job(const struct job *j, struct api_job *m)
 	m->exit_signal = by_itself && j->exit_signal ? j->exit_signal : API_NONE;
 }
 
-void job_message(const struct req *q, const struct job *j, uint64_t mask, struct api_job *m,
-	char reason_text[256])
+void job_message(const struct req *q, const struct job *j, uint64_t mask,
+	struct api_job *m, char reason_text[256])
 {
 	static uint64_t reason_bit, text_bit, promise_bit;
 
@@ -97,7 +98,9 @@ void job_message(const struct req *q, const struct job *j, uint64_t mask, struct
 		.state = job_state_code(j->state),
 		.state_name = job_state_name(j->state),
 		.gpu_type = j->gpu_type,
-		.qos = j->level < 0 ? "low" : j->level > 0 ? "high" : "normal",
+		.qos = j->level < 0   ? "low"
+		       : j->level > 0 ? "high"
+				      : "normal",
 		.checkpoint = checkpoint_mode_name(j->checkpoint),
 		.cause = j->cause ? cause_name(j->cause) : NULL,
 		.error = j->error,
@@ -142,7 +145,7 @@ struct list {
 	struct piece {
 		uint32_t id;
 		size_t at, len;
-	} *pieces; /* owned */
+	} * pieces; /* owned */
 	size_t n, cap;
 };
 
@@ -162,8 +165,8 @@ static int parse_states(const char *words, uint32_t *ret, struct gq_err *err)
 				states |= 1u << s;
 		}
 		if (states == before)
-			return gq_err_set(err, -EINVAL, "state: no state '%.*s'", n > 40 ? 40 : (int)n,
-				words);
+			return gq_err_set(err, -EINVAL, "state: no state '%.*s'",
+				n > 40 ? 40 : (int)n, words);
 	}
 	if (!states)
 		return gq_err_set(err, -EINVAL, "state: the list is empty");
@@ -207,7 +210,8 @@ static void add_stored(void *ctx, const struct job *j)
 {
 	struct list *l = ctx;
 
-	if ((int64_t)l->n >= l->limit || !is_wanted(l, j) || core_job(req_core(l->q), j->id))
+	if ((int64_t)l->n >= l->limit || !is_wanted(l, j) ||
+		core_job(req_core(l->q), j->id))
 		return;
 	if (l->n == l->cap) {
 		l->cap = l->cap ? l->cap * 2 : 256;
@@ -265,7 +269,8 @@ static void write_list(struct list *l)
 			buf_chr(out, before);
 			before = ',';
 			if (stored)
-				buf_add(out, l->text.data + l->pieces[k].at, l->pieces[k].len);
+				buf_add(out, l->text.data + l->pieces[k].at,
+					l->pieces[k].len);
 			else
 				write_job(l->q, j, l->mask, out);
 		}
@@ -295,7 +300,8 @@ void api_do_job_list(struct req *q)
 	if (r < 0) {
 		req_fail(q, r, &err);
 	} else {
-		q->reply = q->api->spare; /* warm memory: a long list costs no page faults */
+		q->reply =
+			q->api->spare; /* warm memory: a long list costs no page faults */
 		q->api->spare = (struct buf)BUF_INIT;
 		q->version = core_version(core);
 		write_list(&l);
@@ -317,7 +323,8 @@ static int add_spec(struct req *q, const struct job *j, char **ret, struct gq_er
 	if (r < 0 || !wanted)
 		return r;
 	if (j->uid != req_peer(q)->uid && !req_is_operator(q))
-		return gq_err_set(err, -EPERM, "job %u: its submission is shown to its user and operators",
+		return gq_err_set(err, -EPERM,
+			"job %u: its submission is shown to its user and operators",
 			j->id);
 	return h->spec_json(h->ctx, j->id, ret, &len, err);
 }
@@ -447,14 +454,16 @@ static int read_evict(struct req *q, struct event *ev, struct gq_err *err)
 	else if (b.mode && strcmp(b.mode, "requeue") == 0)
 		ev->evict_mode = EVICT_REQUEUE;
 	else if (b.mode)
-		return gq_err_set(err, -EINVAL, "mode: '%.40s' is neither store nor requeue", b.mode);
+		return gq_err_set(err, -EINVAL,
+			"mode: '%.40s' is neither store nor requeue", b.mode);
 	r = b.grace ? parse_duration(b.grace, &ev->evict_grace, err) : 0;
 	return r < 0 ? gq_err_prefix(err, r, "grace") : 0;
 }
 
 void api_do_job_evict(struct req *q)
 {
-	struct event ev = {.type = EV_EVICT, .evict_mode = EVICT_DEFAULT, .evict_grace = GQ_NEVER};
+	struct event ev = {
+		.type = EV_EVICT, .evict_mode = EVICT_DEFAULT, .evict_grace = GQ_NEVER};
 	struct gq_err err = {0};
 	int r = read_evict(q, &ev, &err);
 

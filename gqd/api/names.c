@@ -8,7 +8,8 @@
 #include "base/parse.h"
 #include "request.h"
 
-#define NAMES_MAX 65536 /* then the map is emptied: a leaked lookup is cheaper than a list without end */
+#define NAMES_MAX                                                                        \
+	65536 /* then the map is emptied: a leaked lookup is cheaper than a list without end */
 
 static struct map names;
 
@@ -43,7 +44,8 @@ int names_uid(const char *text, uid_t *ret, struct gq_err *err)
 	}
 	pw = *text ? getpwnam(text) : NULL;
 	if (!pw)
-		return gq_err_set(err, -EINVAL, "user: no user '%.60s' on this machine", text);
+		return gq_err_set(
+			err, -EINVAL, "user: no user '%.60s' on this machine", text);
 	*ret = pw->pw_uid;
 	return 0;
 }

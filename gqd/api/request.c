@@ -137,7 +137,8 @@ void req_fail(struct req *q, int code, const struct gq_err *err)
 
 /* --- query ---------------------------------------------------------------------------------- */
 
-int req_query(const struct req *q, const char *name, char *buf, size_t size, struct gq_err *err)
+int req_query(
+	const struct req *q, const char *name, char *buf, size_t size, struct gq_err *err)
 {
 	size_t n = strlen(name), len;
 
@@ -148,14 +149,15 @@ int req_query(const struct req *q, const char *name, char *buf, size_t size, str
 		if (len == n)
 			buf[0] = '\0';
 		else if (!http_unquote(p + n + 1, len - n - 1, buf, size))
-			return gq_err_set(err, -EINVAL, "%s: bad value in the query", name);
+			return gq_err_set(
+				err, -EINVAL, "%s: bad value in the query", name);
 		return 1;
 	}
 	return 0;
 }
 
-int req_query_int(const struct req *q, const char *name, int64_t min, int64_t max, int64_t *ret,
-	struct gq_err *err)
+int req_query_int(const struct req *q, const char *name, int64_t min, int64_t max,
+	int64_t *ret, struct gq_err *err)
 {
 	char text[32];
 	int r = req_query(q, name, text, sizeof(text), err);
@@ -207,7 +209,8 @@ bool req_wait(struct req *q, uint32_t job, uint64_t version_now, struct gq_err *
 	int64_t version = -1, timeout = WAIT_DEFAULT;
 
 	if (req_query_int(q, "wait_version", 0, INT64_MAX, &version, err) < 0 ||
-		req_query_int(q, "timeout", 0, WAIT_MAX, &timeout, err) < 0 || version < 0)
+		req_query_int(q, "timeout", 0, WAIT_MAX, &timeout, err) < 0 ||
+		version < 0)
 		return false;
 	if (!q->wait_until)
 		q->wait_until = gq_monotonic() + GQ_SEC(timeout);

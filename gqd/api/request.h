@@ -16,28 +16,28 @@ struct conn;
 enum req_state { REQ_OPEN, REQ_HELD, REQ_PARKED, REQ_READY };
 
 struct req {
-	struct api *api;   /* borrowed */
-	struct conn *conn; /* borrowed */
-	struct req *next;  /* the next one of the connection */
+	struct api *api;                    /* borrowed */
+	struct conn *conn;                  /* borrowed */
+	struct req *next;                   /* the next one of the connection */
 	struct req *wait_next, **wait_link; /* among the held or the parked */
 	void (*handler)(struct req *q);
 	enum req_state state;
 	char method[12];
-	char *query;       /* owned */
-	char arg[128];     /* what stood for {} in the path */
-	const char *body;  /* borrowed during the first call; terminated; NULL later */
+	char *query;      /* owned */
+	char arg[128];    /* what stood for {} in the path */
+	const char *body; /* borrowed during the first call; terminated; NULL later */
 	size_t body_len;
-	void *tree;        /* owned: what body_read() keeps its strings in */
+	void *tree; /* owned: what body_read() keeps its strings in */
 	bool keep_alive;
 	/* the reply */
 	int status;
 	struct buf reply;
-	char allow[48];       /* for 405 */
-	uint64_t version;     /* header GQ-Version; 0 = none */
+	char allow[48];   /* for 405 */
+	uint64_t version; /* header GQ-Version; 0 = none */
 	/* parked */
-	uint32_t wait_job;    /* 0 = any */
+	uint32_t wait_job; /* 0 = any */
 	uint64_t wait_version;
-	gq_time wait_until;   /* monotonic; 0 = not asked yet */
+	gq_time wait_until; /* monotonic; 0 = not asked yet */
 };
 
 struct req *req_free(struct req *q); /* returns NULL */
@@ -58,9 +58,10 @@ const char *req_code_name(int code); /* -EINVAL → "EINVAL" */
 void req_write_error(struct buf *out, const char *code, const char *message);
 
 /* Query parameters, decoded into @buf. 1 = there, 0 = not, -EINVAL. */
-int req_query(const struct req *q, const char *name, char *buf, size_t size, struct gq_err *err);
-int req_query_int(const struct req *q, const char *name, int64_t min, int64_t max, int64_t *ret,
-	struct gq_err *err); /* *ret keeps its value when it is not there */
+int req_query(const struct req *q, const char *name, char *buf, size_t size,
+	struct gq_err *err);
+int req_query_int(const struct req *q, const char *name, int64_t min, int64_t max,
+	int64_t *ret, struct gq_err *err); /* *ret keeps its value when it is not there */
 int req_query_flag(const struct req *q, const char *name, bool *ret, struct gq_err *err);
 /* since=: *ret keeps its value when it is not there. */
 int query_since(struct req *q, gq_time *ret, struct gq_err *err);
@@ -79,7 +80,7 @@ int body_read(struct req *q, const struct api_object *o, void *row, struct gq_er
 
 /* Routes */
 void route_dispatch(struct req *q, const char *path);
-#define API_ROUTE(method, path, handler, query, body, reply, list, help)                           \
+#define API_ROUTE(method, path, handler, query, body, reply, list, help)                 \
 	void api_do_##handler(struct req *q);
 #include "api/routes.def"
 #undef API_ROUTE
@@ -93,8 +94,8 @@ struct job;
 struct card;
 struct service;
 struct reservation;
-void job_message(const struct req *q, const struct job *j, uint64_t mask, struct api_job *ret,
-	char reason_text[256]);
+void job_message(const struct req *q, const struct job *j, uint64_t mask,
+	struct api_job *ret, char reason_text[256]);
 int cards_resolve(const struct core *core, const struct api_words *words, uint16_t *cards,
 	uint8_t *ret_n, struct gq_err *err);
 void cards_message(const uint16_t *cards, size_t n, struct api_cards *ret);

@@ -9,7 +9,8 @@
 
 static void write_reservation(struct req *q, const struct reservation *r)
 {
-	const struct service *s = r->service ? core_service(req_core(q), r->service) : NULL;
+	const struct service *s =
+		r->service ? core_service(req_core(q), r->service) : NULL;
 	struct api_reservation m = {
 		.reservation_id = r->id,
 		.uid = r->uid,
@@ -37,7 +38,8 @@ void api_do_reservation_list(struct req *q)
 	char before = '[';
 
 	for (size_t i = 0; i < n; i++) {
-		if (rows[i]->state == RESERVATION_ENDED || rows[i]->state == RESERVATION_DELETED)
+		if (rows[i]->state == RESERVATION_ENDED ||
+			rows[i]->state == RESERVATION_DELETED)
 			continue;
 		buf_chr(&q->reply, before);
 		before = ',';
@@ -58,7 +60,8 @@ static const struct reservation *find(struct req *q, uint32_t *ret_id, struct gq
 		if (rows[i]->id == *ret_id)
 			return rows[i];
 	}
-	gq_err_set(err, -ENOENT, "reservation %u: no such reservation, or it is over", *ret_id);
+	gq_err_set(err, -ENOENT, "reservation %u: no such reservation, or it is over",
+		*ret_id);
 	return NULL;
 }
 
@@ -80,14 +83,15 @@ void api_do_reservation_get(struct req *q)
 /* --- what the body asks for ----------------------------------------------------------------- */
 
 /* A point in time (@at) or a distance from @from (@in); both is a contradiction. */
-static int read_time(const char *at, const char *at_name, const char *in, const char *in_name,
-	gq_time from, gq_time now, gq_time *ret, struct gq_err *err)
+static int read_time(const char *at, const char *at_name, const char *in,
+	const char *in_name, gq_time from, gq_time now, gq_time *ret, struct gq_err *err)
 {
 	gq_time distance;
 	int r;
 
 	if (at && in)
-		return gq_err_set(err, -EINVAL, "%s: give it or %s, not both", at_name, in_name);
+		return gq_err_set(
+			err, -EINVAL, "%s: give it or %s, not both", at_name, in_name);
 	if (at) {
 		r = parse_when(at, now, ret, err);
 		return r < 0 ? gq_err_prefix(err, r, "%s", at_name) : 0;
@@ -102,15 +106,16 @@ static int read_time(const char *at, const char *at_name, const char *in, const 
 	return 0;
 }
 
-static int read_span(const struct api_reserve_body *b, gq_time now, struct event_reserve *w,
-	struct gq_err *err)
+static int read_span(const struct api_reserve_body *b, gq_time now,
+	struct event_reserve *w, struct gq_err *err)
 {
 	int r = read_time(b->start, "start", b->in, "in", now, now, &w->start, err);
 
 	if (r == 0 && w->start == GQ_NEVER)
 		r = gq_err_set(err, -EINVAL, "start: 'never' cannot be reserved");
 	if (r == 0)
-		r = read_time(b->end, "end", b->duration, "duration", w->start, now, &w->end, err);
+		r = read_time(b->end, "end", b->duration, "duration", w->start, now,
+			&w->end, err);
 	return r;
 }
 
@@ -122,11 +127,12 @@ static int read_repeat(const char *word, uint8_t *ret, struct gq_err *err)
 			return 0;
 		}
 	}
-	return gq_err_set(err, -EINVAL, "repeat: '%.40s' is neither daily nor weekly", word);
+	return gq_err_set(
+		err, -EINVAL, "repeat: '%.40s' is neither daily nor weekly", word);
 }
 
-static int read_cards(struct req *q, const struct api_reserve_body *b, struct event_reserve *w,
-	struct gq_err *err)
+static int read_cards(struct req *q, const struct api_reserve_body *b,
+	struct event_reserve *w, struct gq_err *err)
 {
 	if (b->cards.n && b->count != API_NONE)
 		return gq_err_set(err, -EINVAL, "count: give it or cards, not both");
@@ -138,15 +144,15 @@ static int read_cards(struct req *q, const struct api_reserve_body *b, struct ev
 	if (b->count == API_NONE)
 		return 0;
 	if (b->count < 1 || b->count > JOB_CARDS_MAX)
-		return gq_err_set(err, -EINVAL, "count: %lld is not in 1..%d", (long long)b->count,
-			JOB_CARDS_MAX);
+		return gq_err_set(err, -EINVAL, "count: %lld is not in 1..%d",
+			(long long)b->count, JOB_CARDS_MAX);
 	w->count = (uint8_t)b->count;
 	w->n_cards = 0;
 	return 0;
 }
 
-static int read_reserve(struct req *q, struct event_reserve *w, gq_time *ret_notice,
-	struct gq_err *err)
+static int read_reserve(
+	struct req *q, struct event_reserve *w, gq_time *ret_notice, struct gq_err *err)
 {
 	struct api_reserve_body b;
 	int r = body_read(q, &api_reserve_body_object, &b, err);
@@ -183,7 +189,8 @@ static int set_notice(struct req *q, const char *name, gq_time notice, gq_time *
 	struct event ev = {.type = EV_SERVICE_PUT};
 
 	if (!s)
-		return gq_err_set(err, -EINVAL, "notice: belongs to a service, and none was named");
+		return gq_err_set(
+			err, -EINVAL, "notice: belongs to a service, and none was named");
 	*ret_old = s->notice;
 	ev.service = *s;
 	ev.service.notice = notice;
@@ -219,8 +226,8 @@ void api_do_reservation_post(struct req *q)
 		req_fail(q, r, &err);
 		return;
 	}
-	api_encode(&q->reply, &api_made_object, &(struct api_made){.reservation_id = ev.ret_id},
-		API_ALL_FIELDS);
+	api_encode(&q->reply, &api_made_object,
+		&(struct api_made){.reservation_id = ev.ret_id}, API_ALL_FIELDS);
 	buf_chr(&q->reply, '\n');
 	req_hold(q);
 }
@@ -239,8 +246,13 @@ void api_do_reservation_put(struct req *q)
 		req_fail(q, err.code, &err);
 		return;
 	}
-	ev.reserve = (struct event_reserve){.id = id, .service = s ? s->name : NULL, .start = old->start,
-		.end = old->end, .n_cards = old->n_cards, .vram_mib = old->vram_mib, .repeat = old->repeat};
+	ev.reserve = (struct event_reserve){.id = id,
+		.service = s ? s->name : NULL,
+		.start = old->start,
+		.end = old->end,
+		.n_cards = old->n_cards,
+		.vram_mib = old->vram_mib,
+		.repeat = old->repeat};
 	memcpy(ev.reserve.cards, old->cards, sizeof(old->cards));
 	r = read_reserve(q, &ev.reserve, &notice, &err);
 	if (r == 0)

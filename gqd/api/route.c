@@ -83,7 +83,8 @@ void route_dispatch(struct req *q, const char *path)
 		int r = path_match(api_routes[i].path, path, q);
 
 		if (r < 0) {
-			req_error(q, 400, "EINVAL", "the path is badly quoted or too long");
+			req_error(
+				q, 400, "EINVAL", "the path is badly quoted or too long");
 			return;
 		}
 		if (r > 0 && strcmp(api_routes[i].method, q->method) == 0) {
@@ -95,7 +96,8 @@ void route_dispatch(struct req *q, const char *path)
 			allow(q, api_routes[i].method);
 	}
 	if (q->allow[0]) {
-		snprintf(text, sizeof(text), "%s cannot be done to it: %s can", q->method, q->allow);
+		snprintf(text, sizeof(text), "%s cannot be done to it: %s can", q->method,
+			q->allow);
 		req_error(q, 405, "EOPNOTSUPP", text);
 		return;
 	}

@@ -158,7 +158,8 @@ static void on_accept(void *ctx)
 		fd = accept4(api->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd >= 0) {
 			add_conn(api, fd);
-		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+		} else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+			   errno == ENOBUFS) {
 			count_refused(api, strerror(errno));
 			accept_pause(api, gq_monotonic() + ACCEPT_PAUSE);
 			loop_timer_at(api->sweep, api->accept_again);
@@ -268,7 +269,8 @@ static void wake(struct api *api, bool changed)
 
 	for (struct req *q = api->parked; q; q = next) {
 		const struct job *j = q->wait_job ? core_job(core, q->wait_job) : NULL;
-		uint64_t version = q->wait_job ? (j ? j->version : UINT64_MAX) : core_version(core);
+		uint64_t version =
+			q->wait_job ? (j ? j->version : UINT64_MAX) : core_version(core);
 
 		next = q->wait_next;
 		if (now >= q->wait_until || (changed && version > q->wait_version))
@@ -324,12 +326,14 @@ static int remove_stale(const struct sockaddr_un *at, struct gq_err *err)
 	if (lstat(at->sun_path, &st) < 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
-		return gq_err_set(err, -EEXIST, "%s: exists and is not a socket", at->sun_path);
+		return gq_err_set(
+			err, -EEXIST, "%s: exists and is not a socket", at->sun_path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return gq_err_sys(err, -errno, "socket");
 	if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0 || errno == EAGAIN)
-		return gq_err_set(err, -EADDRINUSE, "%s: another gqd serves it", at->sun_path);
+		return gq_err_set(
+			err, -EADDRINUSE, "%s: another gqd serves it", at->sun_path);
 	unlink(at->sun_path);
 	return 0;
 }
@@ -341,7 +345,8 @@ static int listen_at(const char *path, int *ret, struct gq_err *err)
 	int r;
 
 	if (strlen(path) >= sizeof(at.sun_path))
-		return gq_err_set(err, -ENAMETOOLONG, "%s: a socket's path has at most %zu bytes", path,
+		return gq_err_set(err, -ENAMETOOLONG,
+			"%s: a socket's path has at most %zu bytes", path,
 			sizeof(at.sun_path) - 1);
 	str_copy(at.sun_path, sizeof(at.sun_path), path);
 	r = remove_stale(&at, err);
@@ -358,8 +363,8 @@ static int listen_at(const char *path, int *ret, struct gq_err *err)
 	return 0;
 }
 
-int api_new(const struct api_host *host, struct loop *loop, const char *path, struct api **ret,
-	struct gq_err *err)
+int api_new(const struct api_host *host, struct loop *loop, const char *path,
+	struct api **ret, struct gq_err *err)
 {
 	struct rlimit files = {1024, 1024};
 	struct api *api;
@@ -376,8 +381,9 @@ int api_new(const struct api_host *host, struct loop *loop, const char *path, st
 	api->started_at = host->now(host->ctx);
 	getrlimit(RLIMIT_NOFILE, &files);
 	api->max_conns = files.rlim_cur > CONNS_MAX + FDS_FOR_OTHERS ? CONNS_MAX
-		: files.rlim_cur > 2 * FDS_FOR_OTHERS ? (uint32_t)files.rlim_cur - FDS_FOR_OTHERS
-						     : (uint32_t)files.rlim_cur / 2;
+			 : files.rlim_cur > 2 * FDS_FOR_OTHERS
+				 ? (uint32_t)files.rlim_cur - FDS_FOR_OTHERS
+				 : (uint32_t)files.rlim_cur / 2;
 	api->max_user_conns = api->max_conns / 4;
 	api->sweep = loop_timer_new(loop, LOOP_MONOTONIC, on_sweep, api);
 	api->resume = loop_timer_new(loop, LOOP_MONOTONIC, on_resume, api);

@@ -75,7 +75,8 @@ static int read_state(const char *word, uint8_t *ret, struct gq_err *err)
 	return gq_err_set(err, -EINVAL, "state: '%.40s' is neither idle nor busy", word);
 }
 
-static int read_length(const char *name, const char *text, gq_time *ret, struct gq_err *err)
+static int read_length(
+	const char *name, const char *text, gq_time *ret, struct gq_err *err)
 {
 	int r = text ? parse_duration(text, ret, err) : 0;
 
@@ -111,7 +112,8 @@ static int read_service(struct req *q, struct service *s, struct gq_err *err)
 
 static int check_name(const char *name, struct gq_err *err)
 {
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+	size_t n = strspn(name,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 
 	if (n == 0 || n >= NAME_SIZE || name[n] || name[0] == '.' || name[0] == '-')
 		return gq_err_set(err, -EINVAL,

@@ -8,8 +8,8 @@
 
 #define BATCH_MAX 1000
 
-static int submit_one(struct req *q, const char *json, size_t len, bool test_only, uint32_t *ret,
-	struct gq_err *err)
+static int submit_one(struct req *q, const char *json, size_t len, bool test_only,
+	uint32_t *ret, struct gq_err *err)
 {
 	const struct api_host *h = req_host(q);
 	struct job_spec spec;
@@ -45,7 +45,8 @@ static int check_batch(char *text, size_t len, struct gq_err *err)
 
 	while (r >= 0 && (r = json_more(&in, ']', n == 0)) > 0) {
 		if (++n > BATCH_MAX)
-			return gq_err_set(err, -E2BIG, "body: more than %d jobs in one batch", BATCH_MAX);
+			return gq_err_set(err, -E2BIG,
+				"body: more than %d jobs in one batch", BATCH_MAX);
 		r = json_skip(&in);
 	}
 	if (r < 0 || !json_at_end(&in))

@@ -3,8 +3,8 @@
 #include "gqd/core/core.h"
 #include "request.h"
 
-static void window_message(const struct req *q, const struct card *c, const struct window *w,
-	struct api_window *m)
+static void window_message(const struct req *q, const struct card *c,
+	const struct window *w, struct api_window *m)
 {
 	*m = (struct api_window){
 		.card = c->index,

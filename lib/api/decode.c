@@ -76,25 +76,16 @@ static int read_value(struct json_in *in, enum api_type type, void *at)
 	size_t len;
 
 	switch (type) {
-	case API_STR:
-		return json_str(in, (char **)at);
-	case API_BOOL:
-		return json_bool(in, at);
+	case API_STR: return json_str(in, (char **)at);
+	case API_BOOL: return json_bool(in, at);
 	case API_UINT:
-	case API_ID:
-		return read_uint(in, at);
-	case API_INT:
-		return json_scaled(in, 0, API_NONE, at);
-	case API_TIME:
-		return read_time(in, at);
-	case API_SECS:
-		return json_scaled(in, 9, GQ_NEVER, at);
-	case API_MS:
-		return json_scaled(in, 6, GQ_NEVER, at);
-	case API_CARDS:
-		return read_cards(in, at);
-	case API_WORDS:
-		return read_words(in, at);
+	case API_ID: return read_uint(in, at);
+	case API_INT: return json_scaled(in, 0, API_NONE, at);
+	case API_TIME: return read_time(in, at);
+	case API_SECS: return json_scaled(in, 9, GQ_NEVER, at);
+	case API_MS: return json_scaled(in, 6, GQ_NEVER, at);
+	case API_CARDS: return read_cards(in, at);
+	case API_WORDS: return read_words(in, at);
 	case API_RAW:
 		if (json_slice(in, (char **)at, &len) < 0)
 			return -EBADMSG;
@@ -106,7 +97,8 @@ static int read_value(struct json_in *in, enum api_type type, void *at)
 }
 
 /* Fields mostly come in the order of the table. */
-static const struct api_field *find_field(const struct api_object *o, const char *name, size_t *next)
+static const struct api_field *find_field(
+	const struct api_object *o, const char *name, size_t *next)
 {
 	for (size_t k = 0; k < o->n_fields; k++) {
 		size_t i = (*next + k) % o->n_fields;
@@ -119,7 +111,8 @@ static const struct api_field *find_field(const struct api_object *o, const char
 	return NULL;
 }
 
-int api_decode(struct json_in *in, const struct api_object *o, void *row, struct gq_err *err)
+int api_decode(
+	struct json_in *in, const struct api_object *o, void *row, struct gq_err *err)
 {
 	size_t next = 0;
 	char *key;
@@ -127,7 +120,8 @@ int api_decode(struct json_in *in, const struct api_object *o, void *row, struct
 
 	api_row_init(o, row);
 	r = json_open(in, '{');
-	for (bool first = true; r >= 0 && (r = json_more(in, '}', first)) > 0; first = false) {
+	for (bool first = true; r >= 0 && (r = json_more(in, '}', first)) > 0;
+		first = false) {
 		const struct api_field *f;
 
 		if (json_key(in, &key) < 0)
@@ -135,8 +129,9 @@ int api_decode(struct json_in *in, const struct api_object *o, void *row, struct
 		f = find_field(o, key, &next);
 		r = f ? read_value(in, f->type, (char *)row + f->offset) : json_skip(in);
 		if (r < 0)
-			return gq_err_set(err, -EBADMSG, "%s: field '%.40s' is not what it should be",
-				o->name, key);
+			return gq_err_set(err, -EBADMSG,
+				"%s: field '%.40s' is not what it should be", o->name,
+				key);
 	}
 	return r < 0 ? gq_err_set(err, -EBADMSG, "%s: bad JSON", o->name) : 0;
 }

@@ -40,37 +40,24 @@ static void write_value(struct buf *out, enum api_type type, const void *at)
 	gq_time d;
 
 	switch (type) {
-	case API_STR:
-		json_write_str(out, *(const char *const *)at);
-		break;
-	case API_BOOL:
-		buf_str(out, *(const bool *)at ? "true" : "false");
-		break;
-	case API_UINT:
-		json_write_int(out, *(const uint32_t *)at);
-		break;
+	case API_STR: json_write_str(out, *(const char *const *)at); break;
+	case API_BOOL: buf_str(out, *(const bool *)at ? "true" : "false"); break;
+	case API_UINT: json_write_int(out, *(const uint32_t *)at); break;
 	case API_ID:
 		write_or_null(out, *(const uint32_t *)at == 0, *(const uint32_t *)at);
 		break;
 	case API_INT:
-		write_or_null(out, *(const int64_t *)at == API_NONE, *(const int64_t *)at);
+		write_or_null(
+			out, *(const int64_t *)at == API_NONE, *(const int64_t *)at);
 		break;
-	case API_TIME:
-		json_write_time(out, *(const gq_time *)at);
-		break;
-	case API_SECS:
-		json_write_secs(out, *(const gq_time *)at);
-		break;
+	case API_TIME: json_write_time(out, *(const gq_time *)at); break;
+	case API_SECS: json_write_secs(out, *(const gq_time *)at); break;
 	case API_MS:
 		d = *(const gq_time *)at;
 		write_or_null(out, d == GQ_NEVER, d / GQ_NS_PER_MS);
 		break;
-	case API_CARDS:
-		write_cards(out, at);
-		break;
-	case API_WORDS:
-		write_words(out, at);
-		break;
+	case API_CARDS: write_cards(out, at); break;
+	case API_WORDS: write_words(out, at); break;
 	case API_RAW:
 		s = *(const char *const *)at;
 		buf_str(out, s ? s : "null");
@@ -78,7 +65,8 @@ static void write_value(struct buf *out, enum api_type type, const void *at)
 	}
 }
 
-void api_encode(struct buf *out, const struct api_object *o, const void *row, uint64_t mask)
+void api_encode(
+	struct buf *out, const struct api_object *o, const void *row, uint64_t mask)
 {
 	char before = '{';
 

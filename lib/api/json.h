@@ -14,7 +14,8 @@
 
 void json_write_str(struct buf *out, const char *s); /* quoted; NULL is null */
 void json_write_int(struct buf *out, int64_t v);
-void json_write_time(struct buf *out, gq_time t); /* ISO 8601 UTC with ms; 0 and GQ_NEVER: null */
+void json_write_time(
+	struct buf *out, gq_time t); /* ISO 8601 UTC with ms; 0 and GQ_NEVER: null */
 void json_write_secs(struct buf *out, gq_time d); /* 1.25; GQ_NEVER: null */
 
 /* A cursor over text that ends with a NUL at @end; strings are unescaped where they stand. */

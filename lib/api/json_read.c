@@ -59,7 +59,9 @@ static int read_hex4(const char *s, uint32_t *ret)
 
 	for (int i = 0; i < 4; i++) {
 		char c = s[i];
-		int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+		int d = c >= '0' && c <= '9'                 ? c - '0'
+			: (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+							     : -1;
 
 		if (d < 0)
 			return BAD;
@@ -98,8 +100,8 @@ static int read_unicode(struct json_in *in, uint32_t *ret)
 		return BAD;
 	in->p += 4;
 	if (c >= 0xd800 && c < 0xdc00) {
-		if (in->p[0] != '\\' || in->p[1] != 'u' || read_hex4(in->p + 2, &low) < 0 ||
-			low < 0xdc00 || low > 0xdfff)
+		if (in->p[0] != '\\' || in->p[1] != 'u' ||
+			read_hex4(in->p + 2, &low) < 0 || low < 0xdc00 || low > 0xdfff)
 			return BAD;
 		in->p += 6;
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
@@ -193,7 +195,8 @@ int json_scaled(struct json_in *in, int digits, int64_t none, int64_t *ret)
 		seen = true;
 		if (point && digits-- <= 0)
 			continue;
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *in->p - '0', &v))
+		if (__builtin_mul_overflow(v, 10, &v) ||
+			__builtin_add_overflow(v, *in->p - '0', &v))
 			return BAD;
 	}
 	for (; digits > 0; digits--) {

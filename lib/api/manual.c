@@ -7,15 +7,14 @@
 
 /* `none` in the table stands for no object. A constant also under the sanitizers, where comparing
  * addresses is none: for `none` the probe brings a second argument of its own. */
-#define PROBE_none ~, NULL
+#define PROBE_none           ~, NULL
 #define SECOND_OF(a, b, ...) b
-#define SECOND(...) SECOND_OF(__VA_ARGS__)
+#define SECOND(...)          SECOND_OF(__VA_ARGS__)
 #define OBJECT_OR_NULL(name) SECOND(PROBE_##name, &api_##name##_object, ~)
 
 const struct api_route api_routes[] = {
-#define API_ROUTE(method, path, handler, query, body, reply, list, help)                           \
-	{method, path, query, OBJECT_OR_NULL(body),                              \
-		OBJECT_OR_NULL(reply), list, help},
+#define API_ROUTE(method, path, handler, query, body, reply, list, help)                 \
+	{method, path, query, OBJECT_OR_NULL(body), OBJECT_OR_NULL(reply), list, help},
 #include "routes.def"
 #undef API_ROUTE
 };
@@ -95,7 +94,8 @@ static void write_parameters(struct buf *out, const struct api_route *r)
 	while (*q) {
 		size_t n = strcspn(q, ",");
 
-		buf_fmt(out, "%s{\"name\":\"%.*s\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}",
+		buf_fmt(out,
+			"%s{\"name\":\"%.*s\",\"in\":\"query\",\"schema\":{\"type\":\"string\"}}",
 			sep, (int)n, q);
 		sep = ",";
 		q += n + (q[n] == ',');
@@ -106,8 +106,9 @@ static void write_parameters(struct buf *out, const struct api_route *r)
 static void write_content(struct buf *out, const struct api_object *o, bool list)
 {
 	buf_str(out, "\"content\":{\"application/json\":{\"schema\":");
-	buf_fmt(out, list ? "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/%s\"}}"
-			  : "{\"$ref\":\"#/components/schemas/%s\"}",
+	buf_fmt(out,
+		list ? "{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/%s\"}}"
+		     : "{\"$ref\":\"#/components/schemas/%s\"}",
 		o->name);
 	buf_str(out, "}}");
 }
@@ -137,10 +138,12 @@ static void write_operation(struct buf *out, const struct api_route *r)
 
 void api_openapi(struct buf *out, const char *version)
 {
-	buf_fmt(out, "{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"gqd\",\"version\":\"%s\"},\"paths\":{",
+	buf_fmt(out,
+		"{\"openapi\":\"3.0.3\",\"info\":{\"title\":\"gqd\",\"version\":\"%s\"},\"paths\":{",
 		version);
 	for (size_t i = 0; i < api_n_routes; i++) {
-		bool same = i > 0 && strcmp(api_routes[i].path, api_routes[i - 1].path) == 0;
+		bool same =
+			i > 0 && strcmp(api_routes[i].path, api_routes[i - 1].path) == 0;
 
 		if (!same) {
 			buf_str(out, i ? "},\"" : "\"");
@@ -183,19 +186,23 @@ void api_manual(struct buf *out)
 		if (*r->query)
 			buf_fmt(out, "\nQuery: %s.\n", r->query);
 		if (r->body)
-			buf_fmt(out, "\nBody: [%s](#%s).\n", r->body->name, r->body->name);
+			buf_fmt(out, "\nBody: [%s](#%s).\n", r->body->name,
+				r->body->name);
 		if (r->reply)
-			buf_fmt(out, "\nAnswer: %s[%s](#%s).\n", r->list ? "array of " : "",
-				r->reply->name, r->reply->name);
+			buf_fmt(out, "\nAnswer: %s[%s](#%s).\n",
+				r->list ? "array of " : "", r->reply->name,
+				r->reply->name);
 	}
 	buf_str(out, "\n## Objects\n");
 	for (size_t i = 0; api_objects[i]; i++) {
 		const struct api_object *o = api_objects[i];
 
-		buf_fmt(out, "\n### %s\n\n%s\n\n| field | type | unit | |\n|---|---|---|---|\n",
+		buf_fmt(out,
+			"\n### %s\n\n%s\n\n| field | type | unit | |\n|---|---|---|---|\n",
 			o->name, o->help);
 		for (size_t k = 0; k < o->n_fields; k++)
 			buf_fmt(out, "| %s | %s | %s | %s |\n", o->fields[k].name,
-				types[o->fields[k].type].people, o->fields[k].unit, o->fields[k].help);
+				types[o->fields[k].type].people, o->fields[k].unit,
+				o->fields[k].help);
 	}
 }

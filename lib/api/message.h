@@ -63,22 +63,23 @@ struct api_object {
 
 struct api_job {
 	uint32_t job_id, incarnation, image, uid, priority, evictions, requeues;
-	const char *name, *user, *account, *state, *state_name, *reason, *reason_text, *gpu_type,
-		*qos, *checkpoint, *cause, *error, *spec;
+	const char *name, *user, *account, *state, *state_name, *reason, *reason_text,
+		*gpu_type, *qos, *checkpoint, *cause, *error, *spec;
 	struct api_cards cards;
 	struct api_words gpu_uuids;
 	uint32_t gpus;
 	int64_t vram_mib, rss_mib, exit_code, exit_signal, version;
 	bool ended, requeue;
 	gq_time submit_time, begin_time, start_time, end_time, notice_time, due_time;
-	gq_time run_s, lost_s, time_limit_s, time_min_s, grace_s, promise_s, store_s, restore_s;
+	gq_time run_s, lost_s, time_limit_s, time_min_s, grace_s, promise_s, store_s,
+		restore_s;
 };
 
 struct api_gpu {
 	uint32_t index, job_id, foreign_pid;
 	const char *uuid, *model, *labels, *state, *service, *foreign_name;
-	int64_t vram_total_mib, vram_used_mib, vram_lendable_mib, foreign_mib, util_percent,
-		temperature_c;
+	int64_t vram_total_mib, vram_used_mib, vram_lendable_mib, foreign_mib,
+		util_percent, temperature_c;
 	bool present, fault, busy;
 	gq_time idle_since;
 };
@@ -154,7 +155,8 @@ struct api_error {
 
 /* Bodies of requests; numbers and times as people write them. */
 struct api_reserve_body {
-	const char *service, *start, *in, *end, *duration, *label, *vram, *repeat, *notice;
+	const char *service, *start, *in, *end, *duration, *label, *vram, *repeat,
+		*notice;
 	struct api_words cards;
 	int64_t count;
 };
@@ -173,9 +175,11 @@ struct api_evict_body {
 };
 
 /* One const struct api_object api_NAME_object each. */
-#define API_OBJECTS(X)                                                                             \
-	X(job) X(gpu) X(window) X(reservation) X(service) X(eviction) X(history) X(finding) X(ping)  \
-	X(conf) X(made) X(error) X(reserve_body) X(service_body) X(renew_body) X(evict_body)
+#define API_OBJECTS(X)                                                                   \
+	X(job)                                                                           \
+	X(gpu) X(window) X(reservation) X(service) X(eviction) X(history) X(finding)     \
+		X(ping) X(conf) X(made) X(error) X(reserve_body) X(service_body)         \
+			X(renew_body) X(evict_body)
 #define API_DECLARE(name) extern const struct api_object api_##name##_object;
 API_OBJECTS(API_DECLARE)
 #undef API_DECLARE
@@ -183,17 +187,21 @@ extern const struct api_object *const api_objects[]; /* all of them, NULL-termin
 
 /* Bit i = field i. */
 #define API_ALL_FIELDS UINT64_MAX
-uint64_t api_field_bit(const struct api_object *o, const char *name); /* 0 = no such field */
+uint64_t api_field_bit(
+	const struct api_object *o, const char *name); /* 0 = no such field */
 /* "job_id,name" → bits; -EINVAL names the unknown field. */
-int api_fields_parse(const struct api_object *o, const char *list, uint64_t *ret,
-	struct gq_err *err);
+int api_fields_parse(
+	const struct api_object *o, const char *list, uint64_t *ret, struct gq_err *err);
 
 /* Appends {…} with the fields of @mask. */
-void api_encode(struct buf *out, const struct api_object *o, const void *row, uint64_t mask);
+void api_encode(
+	struct buf *out, const struct api_object *o, const void *row, uint64_t mask);
 /* Reads {…}; strings point into the text. Fields that are absent are null, false or 0.
  * -EBADMSG names the field. */
-int api_decode(struct json_in *in, const struct api_object *o, void *row, struct gq_err *err);
-void api_row_init(const struct api_object *o, void *row); /* every field null, false or 0 */
+int api_decode(
+	struct json_in *in, const struct api_object *o, void *row, struct gq_err *err);
+void api_row_init(
+	const struct api_object *o, void *row); /* every field null, false or 0 */
 
 /* Routes: routes.def. */
 struct api_route {

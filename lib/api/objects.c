@@ -6,24 +6,31 @@
 #include "base/cleanup.h"
 #include "message.h"
 
-#define F(s, name, type, unit, help) {#name, API_##type, offsetof(struct api_##s, name), unit, help}
+#define F(s, name, type, unit, help)                                                     \
+	{                                                                                \
+#name, API_##type, offsetof(struct api_##s, name), unit, help            \
+	}
 
+/* clang-format off: one row a line */
 static const struct api_field job_fields[] = {
 	F(job, job_id, UINT, "", "its number, for life"),
-	F(job, incarnation, UINT, "", "which run of it this is; 0 before the first start"),
+	F(job, incarnation, UINT, "",
+		"which run of it this is; 0 before the first start"),
 	F(job, name, STR, "", "as submitted"),
 	F(job, user, STR, "", "who submitted it"),
 	F(job, uid, UINT, "", "the same, as a number"),
 	F(job, account, STR, "", "who pays"),
 	F(job, state, STR, "", "state code: PD R CK S RE CF CG CD F CA TO PR"),
 	F(job, state_name, STR, "", "the same in a word: PENDING, RUNNING, …"),
-	F(job, reason, STR, "", "why it waits or ended as it did, in Slurm's word where one exists"),
+	F(job, reason, STR, "",
+		"why it waits or ended as it did, in Slurm's word where one exists"),
 	F(job, reason_text, STR, "", "one line with the numbers: why it waits"),
 	F(job, cards, CARDS, "", "indices of the cards it holds"),
 	F(job, gpu_uuids, WORDS, "", "their UUIDs"),
 	F(job, gpus, UINT, "", "how many cards it asked for"),
 	F(job, gpu_type, STR, "", "label or model part it asked for"),
-	F(job, vram_mib, INT, "MiB", "VRAM per card it asked for; null = what the card may lend"),
+	F(job, vram_mib, INT, "MiB",
+		"VRAM per card it asked for; null = what the card may lend"),
 	F(job, rss_mib, INT, "MiB", "host memory as last seen"),
 	F(job, priority, UINT, "", "larger goes first"),
 	F(job, qos, STR, "", "low, normal or high"),
@@ -34,7 +41,8 @@ static const struct api_field job_fields[] = {
 	F(job, run_s, SECS, "s", "computing time so far that counts"),
 	F(job, lost_s, SECS, "s", "computing time that had to be done again"),
 	F(job, time_limit_s, SECS, "s", "null = none"),
-	F(job, time_min_s, SECS, "s", "smallest useful window it asked for; 0 = the pool's"),
+	F(job, time_min_s, SECS, "s",
+		"smallest useful window it asked for; 0 = the pool's"),
 	F(job, grace_s, SECS, "s", "exit period it asked for; null = the pool's"),
 	F(job, promise_s, SECS, "s", "how long it needs to leave"),
 	F(job, store_s, SECS, "s", "how long its last snapshot took; 0 = none yet"),
@@ -52,7 +60,8 @@ static const struct api_field job_fields[] = {
 	F(job, due_time, TIME, "", "when its cards must be free"),
 	F(job, error, STR, "", "its last failure, one line"),
 	F(job, version, INT, "", "grows with every change; see wait_version"),
-	F(job, spec, RAW, "", "the whole submission, only with ?spec=1 and for its user and operators"),
+	F(job, spec, RAW, "",
+		"the whole submission, only with ?spec=1 and for its user and operators"),
 };
 
 static const struct api_field gpu_fields[] = {
@@ -95,13 +104,15 @@ static const struct api_field reservation_fields[] = {
 	F(reservation, service, STR, "", "null = an operator's own"),
 	F(reservation, user, STR, "", "who made it"),
 	F(reservation, uid, UINT, "", "the same, as a number"),
-	F(reservation, state, STR, "", "planned, waiting (started, a card is late), honoured, ended, deleted"),
+	F(reservation, state, STR, "",
+		"planned, waiting (started, a card is late), honoured, ended, deleted"),
 	F(reservation, start_time, TIME, "", "of the present occurrence"),
 	F(reservation, end_time, TIME, "", "null = open"),
 	F(reservation, cards, CARDS, "", "indices"),
 	F(reservation, vram_mib, INT, "MiB", "per card; null = the whole card"),
 	F(reservation, repeat, STR, "", "none, daily or weekly"),
-	F(reservation, sudden, BOOL, "", "made with less notice than a job needed to leave"),
+	F(reservation, sudden, BOOL, "",
+		"made with less notice than a job needed to leave"),
 	F(reservation, created_time, TIME, "", "when it was made"),
 	F(reservation, free_time, TIME, "", "when its cards were free; null = not yet"),
 	F(reservation, late_ms, MS, "ms", "how long after its start that was"),
@@ -112,14 +123,16 @@ static const struct api_field service_fields[] = {
 	F(service, name, STR, "", "unique"),
 	F(service, user, STR, "", "who may change it, beside operators"),
 	F(service, uid, UINT, "", "the same, as a number"),
-	F(service, from_config, BOOL, "", "stands in the configuration: cannot be deleted here"),
+	F(service, from_config, BOOL, "",
+		"stands in the configuration: cannot be deleted here"),
 	F(service, state, STR, "", "idle or busy, as it said last"),
 	F(service, lease_lost, BOOL, "", "it did not renew in time: counts as busy"),
 	F(service, cards, CARDS, "", "indices"),
 	F(service, reserve_vram_mib, INT, "MiB", "VRAM per card that is always its own"),
 	F(service, lease_s, SECS, "s", "it must renew this often; 0 = need not"),
 	F(service, lease_until, TIME, "", "null = without a lease"),
-	F(service, notice_s, SECS, "s", "the least notice its reservations give; 0 = not said"),
+	F(service, notice_s, SECS, "s",
+		"the least notice its reservations give; 0 = not said"),
 	F(service, changed_time, TIME, "", "last change"),
 };
 
@@ -128,7 +141,8 @@ static const struct api_field eviction_fields[] = {
 	F(eviction, job, UINT, "", "the job that had to leave"),
 	F(eviction, incarnation, UINT, "", "which run of it"),
 	F(eviction, cards, CARDS, "", "indices of the cards it gave back"),
-	F(eviction, cause, STR, "", "reservation, service, lease, foreign, operator or card"),
+	F(eviction, cause, STR, "",
+		"reservation, service, lease, foreign, operator or card"),
 	F(eviction, cause_id, ID, "", "number of that reservation or service"),
 	F(eviction, notice_at, TIME, "", "when the job was told"),
 	F(eviction, due_at, TIME, "", "when the cards had to be free; null = at once"),
@@ -167,7 +181,8 @@ static const struct api_field ping_fields[] = {
 	F(ping, jobs, UINT, "", "that have not ended"),
 	F(ping, jobs_waiting, UINT, "", "of those: PD and S"),
 	F(ping, jobs_running, UINT, "", "of those: the others"),
-	F(ping, jobs_version, INT, "", "of the newest change of any job; see wait_version"),
+	F(ping, jobs_version, INT, "",
+		"of the newest change of any job; see wait_version"),
 	F(ping, is_operator, BOOL, "", "you may act on everything"),
 };
 
@@ -176,7 +191,8 @@ static const struct api_field conf_fields[] = {
 	F(conf, online_priority, BOOL, "", "reservations evict jobs"),
 	F(conf, offline_fill, BOOL, "", "idle cards are lent"),
 	F(conf, can_store, BOOL, "", "snapshots work here"),
-	F(conf, vram_permille, INT, "permille", "share of a card's VRAM that jobs may have"),
+	F(conf, vram_permille, INT, "permille",
+		"share of a card's VRAM that jobs may have"),
 	F(conf, online_reserve_vram, STR, "", "always, busy or never"),
 	F(conf, graceful_exit_s, SECS, "s", "longest exit period"),
 	F(conf, min_window_s, SECS, "s", "shorter windows lend nothing"),
@@ -201,24 +217,33 @@ static const struct api_field error_fields[] = {
 };
 
 static const struct api_field reserve_body_fields[] = {
-	F(reserve_body, service, STR, "", "for which service; operators may leave it out"),
-	F(reserve_body, start, STR, "", "a point in time: 2026-12-01T08:00Z, 16:00, now+1hour"),
+	F(reserve_body, service, STR, "",
+		"for which service; operators may leave it out"),
+	F(reserve_body, start, STR, "",
+		"a point in time: 2026-12-01T08:00Z, 16:00, now+1hour"),
 	F(reserve_body, in, STR, "", "instead of start: a duration from now, as 10s"),
-	F(reserve_body, end, STR, "", "a point in time; without end and duration it is open"),
+	F(reserve_body, end, STR, "",
+		"a point in time; without end and duration it is open"),
 	F(reserve_body, duration, STR, "", "instead of end, as 1h"),
-	F(reserve_body, cards, WORDS, "", "indices, UUIDs (or a unique beginning) or labels"),
-	F(reserve_body, count, INT, "", "instead of cards: that many of the service's, gqd chooses"),
-	F(reserve_body, label, STR, "", "with count: only cards with this label or model part"),
+	F(reserve_body, cards, WORDS, "",
+		"indices, UUIDs (or a unique beginning) or labels"),
+	F(reserve_body, count, INT, "",
+		"instead of cards: that many of the service's, gqd chooses"),
+	F(reserve_body, label, STR, "",
+		"with count: only cards with this label or model part"),
 	F(reserve_body, vram, STR, "", "per card, as 30G; without it the whole card"),
 	F(reserve_body, repeat, STR, "", "daily or weekly"),
-	F(reserve_body, notice, STR, "", "the service's least notice from now on, as 10s"),
+	F(reserve_body, notice, STR, "",
+		"the service's least notice from now on, as 10s"),
 };
 
 static const struct api_field service_body_fields[] = {
-	F(service_body, cards, WORDS, "", "indices, UUIDs (or a unique beginning) or labels"),
+	F(service_body, cards, WORDS, "",
+		"indices, UUIDs (or a unique beginning) or labels"),
 	F(service_body, reserve_vram, STR, "", "per card, always its own, as 30G"),
 	F(service_body, lease, STR, "", "it must renew this often, as 30s; 0 = need not"),
-	F(service_body, notice, STR, "", "the least notice its reservations give, as 10s"),
+	F(service_body, notice, STR, "",
+		"the least notice its reservations give, as 10s"),
 	F(service_body, state, STR, "", "idle or busy"),
 };
 
@@ -227,13 +252,15 @@ static const struct api_field renew_body_fields[] = {
 };
 
 static const struct api_field evict_body_fields[] = {
-	F(evict_body, mode, STR, "", "store (keep its state) or requeue; without it the job's own way"),
+	F(evict_body, mode, STR, "",
+		"store (keep its state) or requeue; without it the job's own way"),
 	F(evict_body, grace, STR, "", "exit period, as 5s; without it the job's own"),
 };
 
-#define OBJECT(name_, help_)                                                                       \
-	const struct api_object api_##name_##_object = {#name_, help_, sizeof(struct api_##name_),  \
-		name_##_fields, ARRAY_LEN(name_##_fields)};                                        \
+/* clang-format on */
+#define OBJECT(name_, help_)                                                             \
+	const struct api_object api_##name_##_object = {#name_, help_,                   \
+		sizeof(struct api_##name_), name_##_fields, ARRAY_LEN(name_##_fields)};  \
 	_Static_assert(ARRAY_LEN(name_##_fields) <= 64, "a mask has 64 bits")
 
 OBJECT(job, "a job");
@@ -269,8 +296,8 @@ uint64_t api_field_bit(const struct api_object *o, const char *name)
 	return 0;
 }
 
-int api_fields_parse(const struct api_object *o, const char *list, uint64_t *ret,
-	struct gq_err *err)
+int api_fields_parse(
+	const struct api_object *o, const char *list, uint64_t *ret, struct gq_err *err)
 {
 	uint64_t mask = 0, bit;
 	char name[64];
@@ -284,7 +311,8 @@ int api_fields_parse(const struct api_object *o, const char *list, uint64_t *ret
 		name[n] = '\0';
 		bit = api_field_bit(o, name);
 		if (!bit)
-			return gq_err_set(err, -EINVAL, "fields: a %s has no field '%s'", o->name, name);
+			return gq_err_set(err, -EINVAL, "fields: a %s has no field '%s'",
+				o->name, name);
 		mask |= bit;
 		list += n + (list[n] == ',');
 	}

@@ -60,10 +60,19 @@ static int host_submit(void *ctx, const struct job_spec *s, const struct api_pee
 	struct event ev = {.type = EV_SUBMIT, .uid = peer->uid};
 	int r;
 
-	ev.submit = (struct event_submit){.name = s->name, .uid = peer->uid, .gid = peer->gid,
-		.gpus = (uint16_t)s->gpus, .vram_mib = s->vram_mib, .time_limit = s->time_limit,
-		.time_min = s->time_min, .grace = s->grace, .checkpoint = (uint8_t)s->checkpoint,
-		.hold = true, .requeue = s->requeue, .test_only = test_only, .priority = s->priority};
+	ev.submit = (struct event_submit){.name = s->name,
+		.uid = peer->uid,
+		.gid = peer->gid,
+		.gpus = (uint16_t)s->gpus,
+		.vram_mib = s->vram_mib,
+		.time_limit = s->time_limit,
+		.time_min = s->time_min,
+		.grace = s->grace,
+		.checkpoint = (uint8_t)s->checkpoint,
+		.hold = true,
+		.requeue = s->requeue,
+		.test_only = test_only,
+		.priority = s->priority};
 	r = host_step(ctx, &ev, err);
 	if (r == 0 && s->name && strcmp(s->name, "disk-full") == 0)
 		h->fail = true;
@@ -79,7 +88,8 @@ static int host_stored_job(void *ctx, uint32_t id, struct job *ret, struct gq_er
 	return gq_err_set(err, -ENOENT, "job %u", id);
 }
 
-static int host_spec(void *ctx, uint32_t id, char **ret, size_t *ret_len, struct gq_err *err)
+static int host_spec(
+	void *ctx, uint32_t id, char **ret, size_t *ret_len, struct gq_err *err)
 {
 	(void)ctx;
 	(void)id;
@@ -93,8 +103,12 @@ static int host_spec(void *ctx, uint32_t id, char **ret, size_t *ret_len, struct
 static int host_each_job(void *ctx, const struct api_filter *f,
 	void (*fn)(void *fn_ctx, const struct job *row), void *fn_ctx, struct gq_err *err)
 {
-	struct job old = {.id = 4000000, .state = JOB_COMPLETED, .name = (char *)"old", .started_at = 5,
-		.time_limit = GQ_NEVER, .grace = GQ_NEVER};
+	struct job old = {.id = 4000000,
+		.state = JOB_COMPLETED,
+		.name = (char *)"old",
+		.started_at = 5,
+		.time_limit = GQ_NEVER,
+		.grace = GQ_NEVER};
 
 	(void)ctx;
 	(void)f;
@@ -104,10 +118,16 @@ static int host_each_job(void *ctx, const struct api_filter *f,
 }
 
 static int host_each_eviction(void *ctx, const struct api_filter *f,
-	void (*fn)(void *fn_ctx, const struct eviction *row), void *fn_ctx, struct gq_err *err)
+	void (*fn)(void *fn_ctx, const struct eviction *row), void *fn_ctx,
+	struct gq_err *err)
 {
-	struct eviction e = {.id = 1, .job = f->job, .how = HOW_STORE, .cause = CAUSE_RESERVATION,
-		.notice_at = GQ_SEC(1796076000), .late = GQ_MSEC(5), .lost = GQ_MSEC(1500)};
+	struct eviction e = {.id = 1,
+		.job = f->job,
+		.how = HOW_STORE,
+		.cause = CAUSE_RESERVATION,
+		.notice_at = GQ_SEC(1796076000),
+		.late = GQ_MSEC(5),
+		.lost = GQ_MSEC(1500)};
 
 	(void)ctx;
 	(void)err;
@@ -117,9 +137,13 @@ static int host_each_eviction(void *ctx, const struct api_filter *f,
 }
 
 static int host_each_audit(void *ctx, const struct api_filter *f,
-	void (*fn)(void *fn_ctx, const struct audit *row), void *fn_ctx, struct gq_err *err)
+	void (*fn)(void *fn_ctx, const struct audit *row), void *fn_ctx,
+	struct gq_err *err)
 {
-	struct audit a = {.at = GQ_SEC(1796076000), .kind = AUDIT_JOB, .id = f->id, .uid = (uid_t)-1,
+	struct audit a = {.at = GQ_SEC(1796076000),
+		.kind = AUDIT_JOB,
+		.id = f->id,
+		.uid = (uid_t)-1,
 		.text = "started"};
 
 	(void)ctx;
@@ -186,8 +210,12 @@ static void add_cards(struct host *h)
 	for (uint16_t i = 0; i < 2; i++) {
 		struct event ev = {.type = EV_CARD, .uid = (uid_t)-1};
 
-		ev.card = (struct event_card){.index = i, .present = true, .mem_total_mib = 81920,
-			.uuid = i ? "GPU-bbbb" : "GPU-aaaa", .model = "A100", .labels = i ? "big,a100" : "a100"};
+		ev.card = (struct event_card){.index = i,
+			.present = true,
+			.mem_total_mib = 81920,
+			.uuid = i ? "GPU-bbbb" : "GPU-aaaa",
+			.model = "A100",
+			.labels = i ? "big,a100" : "a100"};
 		host_step(h, &ev, NULL);
 	}
 }
@@ -196,17 +224,26 @@ static void add_service(struct host *h)
 {
 	struct event ev = {.type = EV_SERVICE_PUT, .uid = (uid_t)-1, .privileged = true};
 
-	ev.service = (struct service){.name = "other", .uid = 12345, .from_config = true, .n_cards = 1};
+	ev.service = (struct service){
+		.name = "other", .uid = 12345, .from_config = true, .n_cards = 1};
 	host_step(h, &ev, NULL);
 }
 
 static void serve(int ready)
 {
 	struct host h = {0};
-	struct api_host host = {.ctx = &h, .core = host_core, .step = host_step, .submit = host_submit,
-		.stored_job = host_stored_job, .spec_json = host_spec, .each_job = host_each_job,
-		.each_eviction = host_each_eviction, .each_audit = host_each_audit,
-		.doctor = host_doctor, .shutdown = host_shutdown, .is_operator = host_everybody,
+	struct api_host host = {.ctx = &h,
+		.core = host_core,
+		.step = host_step,
+		.submit = host_submit,
+		.stored_job = host_stored_job,
+		.spec_json = host_spec,
+		.each_job = host_each_job,
+		.each_eviction = host_each_eviction,
+		.each_audit = host_each_audit,
+		.doctor = host_doctor,
+		.shutdown = host_shutdown,
+		.is_operator = host_everybody,
 		.now = host_now};
 	struct api_host plain;
 	struct core_conf conf;
@@ -219,7 +256,8 @@ static void serve(int ready)
 	add_service(&h);
 	plain = host;
 	plain.is_operator = host_nobody;
-	if (loop_new(&h.loop, NULL) < 0 || api_new(&host, h.loop, sock, &h.api, NULL) < 0 ||
+	if (loop_new(&h.loop, NULL) < 0 ||
+		api_new(&host, h.loop, sock, &h.api, NULL) < 0 ||
 		api_new(&plain, h.loop, sock_plain, &h.plain, NULL) < 0)
 		_exit(1);
 	loop_after_turn(h.loop, host_turn, &h);
@@ -359,7 +397,8 @@ static void test_jobs(void **state)
 	snprintf(path, sizeof(path), "/v1/jobs/%u?spec=1", id);
 	assert_int_equal(call("GET", path, NULL, &out), 200);
 	assert_non_null(strstr(out.data, "\"spec\":{\"script\":\"x\"}"));
-	assert_int_equal(call("GET", "/v1/jobs?fields=job_id,name&limit=1", NULL, &out), 200);
+	assert_int_equal(
+		call("GET", "/v1/jobs?fields=job_id,name&limit=1", NULL, &out), 200);
 	snprintf(want, sizeof(want), "[{\"job_id\":%u,\"name\":\"first\"}]\n", id);
 	assert_string_equal(out.data, want);
 	assert_int_equal(call("GET", "/v1/jobs?state=R,CD", NULL, &out), 200);
@@ -367,7 +406,9 @@ static void test_jobs(void **state)
 	assert_int_equal(call("GET", "/v1/jobs?state=XX", NULL, &out), 400);
 	assert_int_equal(call("GET", "/v1/jobs?user=4242", NULL, &out), 200);
 	assert_string_equal(out.data, "[]\n");
-	assert_int_equal(call("GET", "/v1/jobs?ended=1&state=CD&fields=job_id,name", NULL, &out), 200);
+	assert_int_equal(
+		call("GET", "/v1/jobs?ended=1&state=CD&fields=job_id,name", NULL, &out),
+		200);
 	assert_string_equal(out.data, "[{\"job_id\":4000000,\"name\":\"old\"}]\n");
 	snprintf(path, sizeof(path), "/v1/jobs/%u/cancel", id);
 	assert_int_equal(call("POST", path, "{\"a\":1}", &out), 400);
@@ -409,13 +450,17 @@ static void test_batch(void **state)
 
 static void test_bad_json(void **state)
 {
-	static const char *const bad[] = {"{", "[1", "nonsense", "{\"in\":\"1s\",\"in\":\"2s\"}",
-		"{\"in\":1}", "{\"unknown\":1}", "{\"cards\":\"0\"}", "{\"cards\":[0]}", "{\"count\":\"2\"}",
-		"{\"count\":1.5}", "{\"in\":\"a\\u0000b\"}", "{\"in\":\"\xff\"}", "{\"in\":\"1s\"} x", "[]", "1",
-		"{\"in\":\"1s\",\"start\":\"now\"}", "{\"in\":\"soon\"}", "{\"count\":99}", "{\"repeat\":\"yearly\"}",
-		"{\"cards\":[\"7\"]}", "{\"cards\":[\"nolabel\"]}", "{\"label\":\"big\"}", "{\"vram\":\"much\"}",
-		"{\"notice\":\"5s\"}", "{\"count\":99999999999999999999}"};
-	static const char with_nul[] = "POST /v1/jobs HTTP/1.1\r\nContent-Length: 3\r\n\r\n{\0}";
+	static const char *const bad[] = {"{", "[1", "nonsense",
+		"{\"in\":\"1s\",\"in\":\"2s\"}", "{\"in\":1}", "{\"unknown\":1}",
+		"{\"cards\":\"0\"}", "{\"cards\":[0]}", "{\"count\":\"2\"}",
+		"{\"count\":1.5}", "{\"in\":\"a\\u0000b\"}", "{\"in\":\"\xff\"}",
+		"{\"in\":\"1s\"} x", "[]", "1", "{\"in\":\"1s\",\"start\":\"now\"}",
+		"{\"in\":\"soon\"}", "{\"count\":99}", "{\"repeat\":\"yearly\"}",
+		"{\"cards\":[\"7\"]}", "{\"cards\":[\"nolabel\"]}", "{\"label\":\"big\"}",
+		"{\"vram\":\"much\"}", "{\"notice\":\"5s\"}",
+		"{\"count\":99999999999999999999}"};
+	static const char with_nul[] =
+		"POST /v1/jobs HTTP/1.1\r\nContent-Length: 3\r\n\r\n{\0}";
 	_cleanup_buf_ struct buf out = BUF_INIT, deep = BUF_INIT;
 
 	(void)state;
@@ -436,8 +481,9 @@ static void test_bad_http(void **state)
 	static const struct {
 		const char *text;
 		int status;
-	} rows[] = {{"nonsense\r\n\r\n", 400}, {"GET / HTTP/2.0\r\n\r\n", 505}, {"GET nothing HTTP/1.1\r\n\r\n", 400},
-		{"GET /v1/ping\r\n\r\n", 400}, {"GET /v1/ping FTP/1.1\r\n\r\n", 400}, {"\r\n\r\n", 400},
+	} rows[] = {{"nonsense\r\n\r\n", 400}, {"GET / HTTP/2.0\r\n\r\n", 505},
+		{"GET nothing HTTP/1.1\r\n\r\n", 400}, {"GET /v1/ping\r\n\r\n", 400},
+		{"GET /v1/ping FTP/1.1\r\n\r\n", 400}, {"\r\n\r\n", 400},
 		{"GET /v1/ping HTTP/1.1\r\nNoColon\r\n\r\n", 400},
 		{"GET /v1/ping HTTP/1.1\r\n folded: x\r\n\r\n", 400},
 		{"GET /v1/ping HTTP/1.1\r\nA : x\r\n\r\n", 400},
@@ -445,12 +491,16 @@ static void test_bad_http(void **state)
 		{"POST /v1/jobs HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400},
 		{"POST /v1/jobs HTTP/1.1\r\nContent-Length: 1x\r\n\r\n", 400},
 		{"POST /v1/jobs HTTP/1.1\r\nContent-Length:\r\n\r\n", 400},
-		{"POST /v1/jobs HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}", 400},
+		{"POST /v1/jobs HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}",
+			400},
 		{"POST /v1/jobs HTTP/1.1\r\nContent-Length: 9000000\r\n\r\n", 413},
-		{"POST /v1/jobs HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n", 413},
-		{"POST /v1/jobs HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 411},
+		{"POST /v1/jobs HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+			413},
+		{"POST /v1/jobs HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			411},
 		{"POST /v1/jobs HTTP/1.1\r\nExpect: miracles\r\n\r\n", 417},
-		{"GET /v1/ping HTTP/1.0\r\n\r\n", 200}, {"GET /v1/ping HTTP/1.1\r\nconnection: CLOSE\r\n\r\n", 200}};
+		{"GET /v1/ping HTTP/1.0\r\n\r\n", 200},
+		{"GET /v1/ping HTTP/1.1\r\nconnection: CLOSE\r\n\r\n", 200}};
 	static const char head_nul[] = "GET /v1/\0 HTTP/1.1\r\n\r\n";
 	_cleanup_buf_ struct buf out = BUF_INIT, big = BUF_INIT;
 
@@ -463,7 +513,8 @@ static void test_bad_http(void **state)
 	assert_int_equal(raw(big.data, &out), 431);
 	assert_int_equal(raw_n(head_nul, sizeof(head_nul) - 1, &out), 400);
 	/* cut off in the middle: never run, no answer */
-	assert_int_equal(raw("POST /v1/jobs HTTP/1.1\r\nContent-Length: 50\r\n\r\n{", &out), 0);
+	assert_int_equal(
+		raw("POST /v1/jobs HTTP/1.1\r\nContent-Length: 50\r\n\r\n{", &out), 0);
 	assert_int_equal(raw("GET /v1/pi", &out), 0);
 	assert_int_equal(call("GET", "/v1/ping", NULL, &out), 200);
 }
@@ -488,8 +539,8 @@ static void test_pipelined(void **state)
 	(void)state;
 	snprintf(body, sizeof(body), JOB, "piped");
 	for (int i = 0; i < 1000; i++)
-		buf_fmt(&in, "POST /v1/jobs HTTP/1.1\r\nContent-Length: %zu\r\n%s\r\n%s", strlen(body),
-			i == 999 ? "Connection: close\r\n" : "", body);
+		buf_fmt(&in, "POST /v1/jobs HTTP/1.1\r\nContent-Length: %zu\r\n%s\r\n%s",
+			strlen(body), i == 999 ? "Connection: close\r\n" : "", body);
 	writer = fork();
 	if (writer == 0) {
 		send_all(fd, in.data, in.len);
@@ -506,14 +557,16 @@ static void test_pipelined(void **state)
 	}
 	assert_int_equal(n, 1000);
 	assert_true(commits() - before < 500);
-	print_message("# 1000 pipelined submissions shared %u commits\n", commits() - before);
+	print_message(
+		"# 1000 pipelined submissions shared %u commits\n", commits() - before);
 }
 
 static void test_byte_by_byte(void **state)
 {
-	static const char text[] = "GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n"
-				   "POST /v1/services/bytes HTTP/1.1\r\nContent-Length: 15\r\n"
-				   "Connection: close\r\n\r\n{\"cards\":[\"1\"]}";
+	static const char text[] =
+		"GET /v1/ping HTTP/1.1\r\nHost: x\r\n\r\n"
+		"POST /v1/services/bytes HTTP/1.1\r\nContent-Length: 15\r\n"
+		"Connection: close\r\n\r\n{\"cards\":[\"1\"]}";
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	int fd = dial(sock);
 
@@ -528,8 +581,9 @@ static void test_byte_by_byte(void **state)
 
 static void test_continue(void **state)
 {
-	static const char head[] = "POST /v1/services/cont HTTP/1.1\r\nContent-Length: 15\r\n"
-				   "Expect: 100-continue\r\nConnection: close\r\n\r\n";
+	static const char head[] =
+		"POST /v1/services/cont HTTP/1.1\r\nContent-Length: 15\r\n"
+		"Expect: 100-continue\r\nConnection: close\r\n\r\n";
 	_cleanup_buf_ struct buf out = BUF_INIT;
 	char first[64];
 	int fd = dial(sock);
@@ -556,16 +610,19 @@ static void test_long_poll(void **state)
 
 	(void)state;
 	assert_int_equal(call("GET", "/v1/ping", NULL, &out), 200);
-	snprintf(text, sizeof(text), "GET /v1/jobs/%u?wait_version=%s&timeout=60 HTTP/1.1\r\nConnection: close\r\n\r\n",
+	snprintf(text, sizeof(text),
+		"GET /v1/jobs/%u?wait_version=%s&timeout=60 HTTP/1.1\r\nConnection: close\r\n\r\n",
 		id, "9000000000000000000");
 	send_all(gone, text, strlen(text));
 	close(gone);
 	snprintf(path, sizeof(path), "/v1/jobs/%u", id);
 	call("GET", path, NULL, &out);
-	snprintf(text, sizeof(text), "GET %s?wait_version=%lu&timeout=60 HTTP/1.1\r\nConnection: close\r\n\r\n",
+	snprintf(text, sizeof(text),
+		"GET %s?wait_version=%lu&timeout=60 HTTP/1.1\r\nConnection: close\r\n\r\n",
 		path, strtoul(strstr(out.data, "\"version\":") + 10, NULL, 10));
 	send_all(one, text, strlen(text));
-	snprintf(text, sizeof(text), "GET /v1/jobs?fields=state&limit=1&wait_version=%lu HTTP/1.1\r\nConnection: close\r\n\r\n",
+	snprintf(text, sizeof(text),
+		"GET /v1/jobs?fields=state&limit=1&wait_version=%lu HTTP/1.1\r\nConnection: close\r\n\r\n",
 		strtoul(strstr(out.data, "\"version\":") + 10, NULL, 10));
 	send_all(all, text, strlen(text));
 	snprintf(path, sizeof(path), "/v1/jobs/%u/cancel", id);
@@ -578,7 +635,8 @@ static void test_long_poll(void **state)
 	assert_non_null(strstr(out.data, "[{\"state\":\"CA\"}]"));
 	close(one);
 	close(all);
-	snprintf(path, sizeof(path), "/v1/jobs?wait_version=9000000000000000000&timeout=0&limit=1");
+	snprintf(path, sizeof(path),
+		"/v1/jobs?wait_version=9000000000000000000&timeout=0&limit=1");
 	assert_int_equal(call("GET", path, NULL, &out), 200);
 }
 
@@ -602,24 +660,38 @@ static void test_services(void **state)
 	unsigned id;
 
 	(void)state;
-	assert_int_equal(call("PUT", "/v1/services/chat", "{}", &out), 400); /* no cards */
-	assert_int_equal(call("PUT", "/v1/services/chat",
-		"{\"cards\":[\"GPU-aa\",\"1\"],\"reserve_vram\":\"30G\",\"lease\":\"30s\",\"state\":\"idle\"}", &out), 200);
-	assert_non_null(strstr(out.data, "\"cards\":[0,1],\"reserve_vram_mib\":30720,\"lease_s\":30,"));
-	assert_int_equal(call("PUT", "/v1/services/chat", "{\"state\":\"busy\"}", &out), 200);
+	assert_int_equal(
+		call("PUT", "/v1/services/chat", "{}", &out), 400); /* no cards */
+	assert_int_equal(
+		call("PUT", "/v1/services/chat",
+			"{\"cards\":[\"GPU-aa\",\"1\"],\"reserve_vram\":\"30G\",\"lease\":\"30s\",\"state\":\"idle\"}",
+			&out),
+		200);
+	assert_non_null(strstr(
+		out.data, "\"cards\":[0,1],\"reserve_vram_mib\":30720,\"lease_s\":30,"));
+	assert_int_equal(
+		call("PUT", "/v1/services/chat", "{\"state\":\"busy\"}", &out), 200);
 	assert_non_null(strstr(out.data, "\"reserve_vram_mib\":30720"));
 	assert_int_equal(call("POST", "/v1/services/chat/renew", NULL, &out), 200);
-	assert_int_equal(call("POST", "/v1/services/chat/renew", "{\"state\":\"idle\"}", &out), 200);
+	assert_int_equal(
+		call("POST", "/v1/services/chat/renew", "{\"state\":\"idle\"}", &out),
+		200);
 	assert_non_null(strstr(out.data, "\"state\":\"idle\""));
 	assert_int_equal(call("POST", "/v1/services/nochat/renew", NULL, &out), 404);
-	assert_int_equal(call("PUT", "/v1/services/-x", "{\"cards\":[\"0\"]}", &out), 400);
-	assert_int_equal(call("POST", "/v1/reservations",
-		"{\"service\":\"chat\",\"in\":\"10s\",\"duration\":\"1h\",\"cards\":[\"a100\"],\"notice\":\"20s\"}", &out), 200);
+	assert_int_equal(
+		call("PUT", "/v1/services/-x", "{\"cards\":[\"0\"]}", &out), 400);
+	assert_int_equal(
+		call("POST", "/v1/reservations",
+			"{\"service\":\"chat\",\"in\":\"10s\",\"duration\":\"1h\",\"cards\":[\"a100\"],\"notice\":\"20s\"}",
+			&out),
+		200);
 	id = (unsigned)strtoul(strstr(out.data, "\"reservation_id\":") + 17, NULL, 10);
 	assert_int_equal(call("GET", "/v1/services/chat", NULL, &out), 200);
 	assert_non_null(strstr(out.data, "\"notice_s\":20,"));
 	snprintf(path, sizeof(path), "/v1/reservations/%u", id);
-	assert_int_equal(call("PUT", path, "{\"duration\":\"2h\",\"repeat\":\"daily\"}", &out), 200);
+	assert_int_equal(
+		call("PUT", path, "{\"duration\":\"2h\",\"repeat\":\"daily\"}", &out),
+		200);
 	assert_non_null(strstr(out.data, "\"repeat\":\"daily\""));
 	assert_int_equal(call("GET", "/v1/reservations", NULL, &out), 200);
 	assert_non_null(strstr(out.data, "\"service\":\"chat\""));
@@ -627,7 +699,8 @@ static void test_services(void **state)
 	assert_int_equal(call("DELETE", path, NULL, &out), 404);
 	assert_int_equal(call("DELETE", "/v1/services/chat", NULL, &out), 200);
 	assert_int_equal(call("GET", "/v1/services/chat", NULL, &out), 404);
-	assert_int_equal(call("DELETE", "/v1/services/other", NULL, &out), 409); /* from the config */
+	assert_int_equal(call("DELETE", "/v1/services/other", NULL, &out),
+		409); /* from the config */
 }
 
 static void test_not_an_operator(void **state)
@@ -635,12 +708,20 @@ static void test_not_an_operator(void **state)
 	_cleanup_buf_ struct buf out = BUF_INIT;
 
 	(void)state;
-	assert_int_equal(call_at(sock_plain, "PUT", "/v1/services/mine", "{\"cards\":[\"0\"]}", &out), 403);
-	assert_int_equal(call_at(sock_plain, "PUT", "/v1/services/other", "{\"state\":\"busy\"}", &out), 403);
-	assert_int_equal(call_at(sock_plain, "POST", "/v1/services/other/renew", NULL, &out), 403);
+	assert_int_equal(call_at(sock_plain, "PUT", "/v1/services/mine",
+				 "{\"cards\":[\"0\"]}", &out),
+		403);
+	assert_int_equal(call_at(sock_plain, "PUT", "/v1/services/other",
+				 "{\"state\":\"busy\"}", &out),
+		403);
+	assert_int_equal(
+		call_at(sock_plain, "POST", "/v1/services/other/renew", NULL, &out), 403);
 	assert_int_equal(call_at(sock_plain, "POST", "/v1/reservations",
-		"{\"service\":\"other\",\"in\":\"1h\"}", &out), 403);
-	assert_int_equal(call_at(sock_plain, "POST", "/v1/reservations", "{\"count\":1,\"in\":\"1h\"}", &out), 403);
+				 "{\"service\":\"other\",\"in\":\"1h\"}", &out),
+		403);
+	assert_int_equal(call_at(sock_plain, "POST", "/v1/reservations",
+				 "{\"count\":1,\"in\":\"1h\"}", &out),
+		403);
 	assert_int_equal(call_at(sock_plain, "POST", "/v1/shutdown", NULL, &out), 403);
 	assert_int_equal(call_at(sock_plain, "GET", "/v1/ping", NULL, &out), 200);
 	assert_non_null(strstr(out.data, "\"is_operator\":false"));
@@ -655,7 +736,8 @@ static void test_many_connections(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
 		fds[i] = dial(sock);
-		send_all(fds[i], "GET /v1/ping HTTP/1.1\r\nConnection: close\r\n\r\n", 44);
+		send_all(
+			fds[i], "GET /v1/ping HTTP/1.1\r\nConnection: close\r\n\r\n", 44);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
 		buf_reset(&out);
@@ -677,7 +759,8 @@ static void test_reader_that_does_not_read(void **state)
 		if (send(fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 			break;
 	}
-	assert_int_equal(call("GET", "/v1/ping", NULL, &out), 200); /* others are served */
+	assert_int_equal(
+		call("GET", "/v1/ping", NULL, &out), 200); /* others are served */
 	close(fd);
 }
 
