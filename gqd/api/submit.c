@@ -40,14 +40,18 @@ static void write_made(struct buf *out, uint32_t id, bool test_only, const char 
 static int check_batch(char *text, size_t len, struct gq_err *err)
 {
 	struct json_in in = {text, text + len};
-	size_t n = 0;
+	size_t n = 0, entry_len;
+	char *entry;
 	int r = json_open(&in, '[');
 
 	while (r >= 0 && (r = json_more(&in, ']', n == 0)) > 0) {
 		if (++n > BATCH_MAX)
 			return gq_err_set(err, -E2BIG,
 				"body: more than %d jobs in one batch", BATCH_MAX);
-		r = json_skip(&in);
+		r = json_slice(&in, &entry, &entry_len);
+		if (r == 0 && *entry != '{')
+			return gq_err_set(
+				err, -EINVAL, "body: entry %zu is not an object", n);
 	}
 	if (r < 0 || !json_at_end(&in))
 		return gq_err_set(err, -EINVAL, "body: bad JSON behind entry %zu", n);

@@ -441,6 +441,7 @@ static void test_batch(void **state)
 	assert_int_equal(call("POST", "/v1/jobs", "[]", &out), 400);
 	assert_int_equal(call("POST", "/v1/jobs", "[{}", &out), 400);
 	assert_int_equal(call("POST", "/v1/jobs", "[{}]x", &out), 400);
+	assert_int_equal(call("POST", "/v1/jobs", "[{},[]]", &out), 400);
 	buf_reset(&body);
 	buf_fmt(&body, JOB, "only-tested");
 	assert_int_equal(call("POST", "/v1/jobs?test_only=1", body.data, &out), 200);
