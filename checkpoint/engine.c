@@ -17,6 +17,7 @@
 #include "criu.h"
 #include "image.h"
 #include "preflight.h"
+#include "shm.h"
 #include "stats.h"
 
 struct step {
@@ -91,16 +92,20 @@ static int dump_end(struct engine *e, int status, struct gq_err *err)
 static _Noreturn void verify_run(const struct engine_job *job, int fd)
 {
 	struct gq_err err = {0};
+	char path[PATH_MAX];
 	int r;
 
 	setpgid(0, 0);
 	r = image_verify(job->image_dir, job->job, job->image, &err);
+	image_path(path, sizeof(path), job->image_dir, job->job, job->image);
+	if (!r)
+		r = shm_load(path, &err);
 	if (r < 0)
 		dprintf(fd, "%s\n", err.text);
 	_exit(r < 0);
 }
 
-/* In a child, as it reads every byte of the image. */
+/* In a child, as it reads every byte of the image; it also fills /dev/shm. */
 static int verify_begin(struct engine *e, struct gq_err *err)
 {
 	int fds[2], r;

@@ -3,6 +3,7 @@
 #include "gate.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/fault.h"
 #include "base/mem.h"
 #include "image.h"
+#include "shm.h"
 
 #define ACTION "CRTOOLS_SCRIPT_ACTION" /* set by criu */
 
@@ -34,12 +36,22 @@ static pid_t last_pid(void)
 static int freeze(const char *value)
 {
 	const char *cgroup = getenv(GATE_CGROUP);
-	char path[4096];
+	char path[PATH_MAX];
 	_cleanup_close_ int fd = -1;
 
 	snprintf(path, sizeof(path), "%s/cgroup.freeze", cgroup ? cgroup : "");
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	return fd < 0 || write(fd, value, 1) != 1 ? -errno : 0;
+}
+
+static int save_and_publish(const char *dir, struct image_info *info, struct gq_err *err)
+{
+	char tmp[PATH_MAX];
+	int r;
+
+	image_path_tmp(tmp, sizeof(tmp), dir, info->job, info->incarnation);
+	r = shm_save(tmp, err);
+	return r < 0 ? r : image_publish(dir, info, err);
 }
 
 static int post_dump(void)
@@ -61,7 +73,7 @@ static int post_dump(void)
 	if (r < 0)
 		gq_err_sys(&err, r, "freeze %s", getenv(GATE_CGROUP));
 	else
-		r = image_publish(dir ? dir : "", &info, &err);
+		r = save_and_publish(dir ? dir : "", &info, &err);
 	if (r < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		freeze("0");

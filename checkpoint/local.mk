@@ -3,5 +3,6 @@ noinst_LIBRARIES += libcheckpoint.a
 libcheckpoint_a_SOURCES = %reldir%/engine.h %reldir%/engine.c %reldir%/criu.h %reldir%/criu.c \
 	%reldir%/image.h %reldir%/image.c %reldir%/gate.h %reldir%/gate.c %reldir%/sum.h \
 	%reldir%/sum.c %reldir%/preflight.h %reldir%/preflight.c %reldir%/sockets.h \
-	%reldir%/sockets.c %reldir%/stats.h %reldir%/stats.c
+	%reldir%/sockets.c %reldir%/stats.h %reldir%/stats.c %reldir%/shm.h \
+	%reldir%/shm.c
 EXTRA_DIST += %reldir%/FORMAT.md

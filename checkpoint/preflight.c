@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <linux/capability.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "shm.h"
 #include "sockets.h"
 
 #define STATUS_MAX (64u << 10)
@@ -163,6 +165,13 @@ static int look_at_sockets(struct walk *w, struct gq_err *err)
 	return pid ? refuse(pid, what, err) : 0;
 }
 
+static int64_t shm_bytes(void)
+{
+	struct statvfs v;
+
+	return statvfs(SHM_DIR, &v) < 0 ? 0 : (int64_t)(v.f_blocks - v.f_bfree) * (int64_t)v.f_frsize;
+}
+
 int preflight(pid_t root, uid_t uid, int64_t *ret_bytes, struct gq_err *err)
 {
 	struct walk w = {.root = root};
@@ -177,6 +186,6 @@ int preflight(pid_t root, uid_t uid, int64_t *ret_bytes, struct gq_err *err)
 		r = look_at_sockets(&w, err);
 	sockets_clear(&w.sockets);
 	if (!r)
-		*ret_bytes = w.bytes;
+		*ret_bytes = w.bytes + shm_bytes();
 	return r;
 }

@@ -28,7 +28,7 @@ static int write_text(const char *path, const char *text, struct gq_err *err)
 
 /* The namespaces exist already (gqd cloned us into them); here they get their contents. Mounts
  * that the host makes or takes away later still arrive, ours never leave. */
-static int namespaces_fill(struct gq_err *err)
+static int namespaces_fill(const struct launch *l, struct gq_err *err)
 {
 	char text[16];
 
@@ -38,6 +38,12 @@ static int namespaces_fill(struct gq_err *err)
 		return gq_err_sys(err, -errno, "own mount namespace");
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return gq_err_sys(err, -errno, "own /proc");
+	/* Its own /dev/shm goes into the image and ends with the job; the host's would do neither. */
+	if (mount("gq-shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0 &&
+		errno != ENOENT)
+		return gq_err_sys(err, -errno, "own /dev/shm");
+	if (l->image)
+		return 0; /* criu takes the low PIDs, and its gate sets the counter afterwards */
 	snprintf(text, sizeof(text), "%d", CAPSULE_FIRST_PID - 1);
 	return write_text("/proc/sys/kernel/ns_last_pid", text, err);
 }
@@ -51,7 +57,7 @@ int capsule_make(const struct launch *l, int *ret_cgroup_fd, struct gq_err *err)
 		*ret_cgroup_fd = -1;
 		return 0;
 	}
-	r = namespaces_fill(err);
+	r = namespaces_fill(l, err);
 	if (r < 0)
 		return r;
 	if (l->cgroup) {

@@ -12,7 +12,7 @@
  *   lines FILE N                       until FILE has N lines
  *   grows FILE                         until FILE got longer
  *
- * Prints "report JOB INC words…" for each report. Exit 1 when a wait takes over two minutes. */
+ * Prints "report JOB INC words…" for each report. Exit 1 when a wait takes over a minute. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 #include "base/mem.h"
 #include "gqd/exec/exec.h"
 
-#define PATIENCE GQ_SEC(120)
+#define PATIENCE GQ_SEC(60)
 
 static const char *const report_names[] = {
 	[EXEC_STARTED] = "started", [EXEC_START_FAILED] = "start-failed", [EXEC_EXITED] = "exited",
@@ -44,6 +44,12 @@ static struct {
 	bool came;
 } d;
 
+static void give_up(const char *what)
+{
+	printf("waited in vain for %s\n", what);
+	exit(1);
+}
+
 static void on_report(void *ctx, const struct exec_report *r)
 {
 	(void)ctx;
@@ -52,8 +58,12 @@ static void on_report(void *ctx, const struct exec_report *r)
 		r->bytes > 0, (long long)r->took / 1000, (long long)r->took2 / 1000,
 		r->text ? " text=" : "", r->text ? r->text : "");
 	fflush(stdout);
-	if (!strcmp(d.name, report_names[r->type]) && r->job == d.job && r->incarnation == d.inc)
+	if (r->job != d.job || r->incarnation != d.inc || !d.name[0])
+		return;
+	if (!strcmp(d.name, report_names[r->type]))
 		d.came = true;
+	else if (r->type != EXEC_STARTED && r->type != EXEC_SIZE && r->type != EXEC_STORE_FAILED)
+		give_up(d.name); /* another end */
 }
 
 static void turn(int ms)
@@ -62,12 +72,6 @@ static void turn(int ms)
 
 	if (poll(&p, 1, ms) > 0)
 		exec_dispatch(d.x);
-}
-
-static void give_up(const char *what)
-{
-	printf("waited in vain for %s\n", what);
-	exit(1);
 }
 
 static long count_lines(const char *path)
@@ -105,6 +109,7 @@ static void wait_report(const char *name, unsigned job, unsigned inc)
 			give_up(name);
 		turn(1000);
 	}
+	d.name[0] = '\0';
 }
 
 static void start(unsigned job, unsigned inc, unsigned image, const char *script, const char *arg)
