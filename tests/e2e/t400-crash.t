@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
+# timeout: 900
 # t400-crash.t - a walk over all fault points: whatever of gqd and shim dies there, no job is lost,
 # none is done twice, no card is given twice
 # The story of each round: one job of several steps is submitted, evicted by a reservation, resumed.
