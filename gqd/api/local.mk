@@ -21,3 +21,8 @@ tests_unit_test_api_server_SOURCES = tests/unit/test_api_server.c
 tests_unit_test_api_server_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_api_server_LDADD = libserver.a libloop.a libcore.a libclient.a libapi.a libjob.a \
 	libbase.a $(CMOCKA_LIBS) $(EVENT_LIBS) $(JANSSON_LIBS) -lm
+
+UNIT_TESTS += tests/fuzz/replay_http
+tests_fuzz_replay_http_SOURCES = tests/fuzz/fuzz_http.c tests/fuzz/replay.c
+tests_fuzz_replay_http_CPPFLAGS = $(AM_CPPFLAGS) -DGQ_CORPUS='"$(abs_top_srcdir)/tests/fuzz/corpus/http"'
+tests_fuzz_replay_http_LDADD = libserver.a libbase.a

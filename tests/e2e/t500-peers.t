@@ -16,12 +16,12 @@ status() { "$@" >out 2>err; echo $?; }
 http() { as_user curl -sS -o /dev/null -w '%{http_code}' --unix-socket "$GQ_SOCKET" "$@"; }
 
 is 'the socket is open to all' "$(stat -c %a "$GQ_SOCKET")" 666
-mine=$(as_user gqsub --parsable -J mine --vram 1G --wrap 'id -u >who; id -G >>who; exec sleep 600')
+mine=$(as_user gqsub --parsable -J mine --vram 1G --wrap 'id -u >who.txt; id -G >>who.txt; exec sleep 600')
 roots=$(gq_submit -J roots --vram 1G --wrap 'exec sleep 600')
 ok 'a user submits' 'gqctl wait "$mine" --state R --timeout 30'
 ok 'root, too' 'gqctl wait "$roots" --state R --timeout 30'
-ok 'the job runs as its user' 'wait_for "[ \$(wc -l <who) = 2 ]"'
-is 'and only as that' "$(tr '\n' ' ' <who)" "$user $user "
+ok 'the job runs as its user' 'wait_for "[ \$(wc -l <who.txt) = 2 ]"'
+is 'and only as that' "$(tr '\n' ' ' <who.txt)" "$user $user "
 
 ok 'everybody sees the queue' '[ "$(as_other gqctl jobs -H | wc -l)" = 2 ]'
 is 'but not the submission of another' "$(status as_other gqctl job "$mine" --json --spec)" 1

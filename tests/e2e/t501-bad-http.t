@@ -128,5 +128,5 @@ is '10,000 connections' "$(python3 greedy.py many 10000)" '10000 True'
 ok 'and afterwards all is well' 'gqctl ping'
 ok 'gqd is small again' '[ "$(awk "/VmRSS/ {print \$2}" /proc/"$gqd_pid"/status)" -lt 102400 ]'
 id=$(gq_submit --wrap true)
-ok 'a job runs as if nothing had been' 'gqctl wait "$id" --state CD --timeout 30'
+ok 'a job runs as if nothing had been' "gqctl wait $id --state CD --timeout 30"
 done_testing
