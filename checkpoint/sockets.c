@@ -18,6 +18,7 @@
 #include "base/mem.h"
 
 #define TCP_ESTABLISHED_STATE 1
+#define TCP_LISTEN_STATE      10
 
 void sockets_clear(struct sockets *s)
 {
@@ -63,8 +64,9 @@ static int unix_ask(void)
 
 struct peer {
 	pid_t pid;           /* the process of the capsule */
-	unsigned long inode; /* of the other end */
+	unsigned long inode; /* of the other end; 0 = not accepted yet */
 	char name[108];      /* of the other end, "" = none; seen later than the pair, or earlier */
+	bool listens;        /* the capsule has a listening socket */
 };
 
 /* One socket of the machine: is it ours with a foreign peer, or that peer with its name? */
@@ -73,12 +75,15 @@ static void unix_entry(const struct sockets *s, const struct nlmsghdr *h, struct
 	const struct unix_diag_msg *m = NLMSG_DATA(h);
 	int len = (int)h->nlmsg_len - (int)NLMSG_LENGTH(sizeof(*m));
 	unsigned long peer = 0;
+	bool connected = false;
 	char name[108] = "";
 
 	for (const struct rtattr *a = (const struct rtattr *)(m + 1); RTA_OK(a, len);
 		a = RTA_NEXT(a, len)) {
-		if (a->rta_type == UNIX_DIAG_PEER)
+		if (a->rta_type == UNIX_DIAG_PEER) {
 			peer = *(const unsigned *)RTA_DATA(a);
+			connected = true;
+		}
 		if (a->rta_type == UNIX_DIAG_NAME && RTA_PAYLOAD(a) < sizeof(name)) {
 			memcpy(name, RTA_DATA(a), RTA_PAYLOAD(a));
 			name[RTA_PAYLOAD(a)] = '\0';
@@ -86,8 +91,11 @@ static void unix_entry(const struct sockets *s, const struct nlmsghdr *h, struct
 				name[0] = '@';
 		}
 	}
-	if (!found->pid && peer && owner(s, m->udiag_ino) && !owner(s, peer))
-		*found = (struct peer){.pid = owner(s, m->udiag_ino), .inode = peer};
+	if (m->udiag_state == TCP_LISTEN_STATE && owner(s, m->udiag_ino))
+		found->listens = true;
+	if (!found->pid && connected && owner(s, m->udiag_ino) && (!peer || !owner(s, peer)))
+		*found = (struct peer){.pid = owner(s, m->udiag_ino), .inode = peer,
+			.listens = found->listens};
 	if (found->pid && m->udiag_ino == found->inode)
 		str_copy(found->name, sizeof(found->name), name);
 }
@@ -123,6 +131,8 @@ static pid_t unix_outside(const struct sockets *s, char *ret_what, size_t size)
 		if (!found.pid)
 			return 0;
 	}
+	if (!found.inode && found.listens)
+		return 0; /* most likely waits at that one, and criu takes it along */
 	snprintf(ret_what, size, "is connected to a UNIX socket outside the job%s%s",
 		found.name[0] ? ": " : "", found.name);
 	return found.pid;

@@ -123,8 +123,8 @@ static void store_ended(struct shim *s)
 {
 	const struct engine_result *r = engine_result(s->engine);
 
-	capsule_thaw(s->cgroup_fd);
 	if (engine_state(s->engine) == ENGINE_DONE) {
+		/* The gate froze it before publishing: it dies without having run again. */
 		ending_begin(s, OUTCOME_STORED, NULL);
 		s->ending.took = r->took;
 		s->ending.frozen = r->frozen;
@@ -132,6 +132,7 @@ static void store_ended(struct shim *s)
 	} else if (s->root_ended) {
 		ending_exited(s);
 	} else {
+		capsule_thaw(s->cgroup_fd); /* a criu that was killed could not */
 		s->state = SHIM_RUNNING;
 		tell(s, "store-failed", r->text, gq_now(), r->took);
 	}
@@ -302,8 +303,7 @@ static void reap(struct shim *s)
 			return;
 		}
 		if (pid == 0) {
-			capsule_thaw(s->cgroup_fd);
-			capsule_signal(&s->launch, SIGKILL);
+			capsule_signal(&s->launch, SIGKILL); /* reaches frozen ones too */
 			pid = waitpid(-1, &status, __WALL);
 			if (pid > 0)
 				reaped(s, pid, status);
