@@ -38,3 +38,7 @@ tests_unit_test_simgpu_SOURCES = tests/unit/test_simgpu.c
 tests_unit_test_simgpu_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_simgpu_LDADD = libbase.a $(CMOCKA_LIBS) -ldl -lm
 EXTRA_tests_unit_test_simgpu_DEPENDENCIES = $(simgpu_links) gq-simgpu
+
+check_PROGRAMS += tests/lib/cuda-do
+tests_lib_cuda_do_SOURCES = tests/lib/cuda_do.c
+tests_lib_cuda_do_LDADD = -ldl

@@ -18,7 +18,7 @@
 
 #define SIM_MAGIC        "GQSIMGPU"
 #define SIM_VERSION      1
-#define SIM_DEFAULT_PATH "/dev/shm/gq-simgpu"
+#define SIM_DEFAULT_PATH "/run/gq-simgpu" /* jobs see it: their capsule has its own /dev/shm */
 #define SIM_CARDS_MAX    32
 #define SIM_PROCS_MAX    256
 #define SIM_EVENTS       64 /* the newest ones; a reader that is slower loses the oldest */

@@ -97,6 +97,9 @@ int tool_create(struct tool *t, struct gq_err *err)
 	if (r == -EEXIST)
 		return gq_err_set(err, r, "%s: there is a machine already; gq-simgpu destroy, or "
 					  "create --replace", t->path);
+	if (r == -EACCES)
+		return gq_err_set(err, r, "%s: not allowed; name a file of your own: -f FILE, and "
+					  "GQ_SIMGPU=FILE for the programs", t->path);
 	return r < 0 ? gq_err_sys(err, r, "%s", t->path) : 0;
 }
 
