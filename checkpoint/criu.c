@@ -70,6 +70,8 @@ static void env_set(const struct engine_job *job, pid_t last_pid)
 {
 	setenv(GATE_IMAGE_DIR, job->image_dir, 1);
 	setenv(GATE_CGROUP, job->cgroup ? job->cgroup : "", 1);
+	if (job->criu_version)
+		setenv(GATE_CRIU, job->criu_version, 1);
 	env_int(GATE_JOB, job->job);
 	env_int(GATE_INCARNATION, job->incarnation);
 	env_int(GATE_ROOT, job->root);

@@ -26,7 +26,7 @@ struct engine_job {
 	uid_t uid;
 	const char *image_dir; /* DIR/<job>/<incarnation>/ is an image */
 	const char *work_dir;  /* logs */
-	const char *criu;
+	const char *criu, *criu_version; /* version NULL = not known */
 	const char *cgroup;    /* the job's */
 	int cgroup_fd;
 	gq_time timeout;       /* of all steps together */

@@ -101,8 +101,10 @@ int exec_new(const struct exec_conf *conf, exec_report_fn report, void *ctx, str
 		exec_free(x);
 		return r;
 	}
-	if (conf->capsule)
+	if (conf->capsule) {
 		layout_find_cgroup(x, NULL); /* without one: no snapshots, and the doctor says so */
+		x->check = criu_check_begin(x);
+	}
 	*ret = x;
 	return 0;
 }
@@ -135,6 +137,7 @@ struct exec *exec_free(struct exec *x)
 		close(x->epoll_fd);
 	if (x->timer_fd >= 0)
 		close(x->timer_fd);
+	criu_check_free(x->check);
 	free((char *)x->conf.run_dir);
 	free((char *)x->conf.state_dir);
 	free((char *)x->conf.image_dir);

@@ -96,6 +96,7 @@ static void describe_paths(const struct exec *x, const struct exec_job *j, struc
 	kv_add(b, "script", path_script(x, path, j->job));
 	kv_add(b, "image-dir", x->conf.image_dir);
 	kv_add(b, "criu", x->conf.criu);
+	kv_add(b, "criu-version", criu_check_version(x->check));
 	kv_add_int(b, "dump-timeout", x->conf.dump_timeout);
 	kv_add_int(b, "restore-timeout", x->conf.restore_timeout);
 	if (x->conf.capsule) {

@@ -54,6 +54,7 @@ struct exec {
 	char *cgroup;     /* owned; <cgroup2>/gq/<tag>, NULL = none */
 	char *cgroup_in_proc; /* owned; the same as /proc/PID/cgroup shows it: "/gq/<tag>/" */
 	char boot_id[40];
+	struct criu_check *check; /* owned; NULL without capsule */
 };
 
 /* layout.c: names, each into a buffer of PATH_MAX; returns it */
@@ -79,6 +80,13 @@ int launch_mark(struct exec *x, const struct exec_job *j, struct gq_err *err); /
 int spawn_shim(struct exec *x, int launch_fd, int *ret_link_fd, int *ret_pidfd,
 	struct gq_err *err);
 int spawn_remove(const struct exec *x, const char *path); /* a helper removes it: its pidfd */
+
+int spawn_output(const char *program, char *const *argv, int out_fd); /* its pidfd */
+
+/* doctor.c: `criu check`, running or ended */
+struct criu_check *criu_check_begin(struct exec *x);
+struct criu_check *criu_check_free(struct criu_check *c);
+const char *criu_check_version(struct criu_check *c); /* NULL = not known (yet) */
 
 /* pair.c */
 struct pair *pair_get(const struct exec *x, uint32_t job, uint32_t inc);

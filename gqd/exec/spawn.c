@@ -25,6 +25,7 @@ struct program {
 	const char *path;
 	char *const *argv;
 	int link_fd, launch_fd; /* become SHIM_FD_LINK and SHIM_FD_LAUNCH; -1 = none */
+	int out_fd;             /* becomes stdout and stderr; -1 = /dev/null */
 	volatile int code;      /* errno of a failed exec */
 };
 
@@ -40,8 +41,8 @@ static int child(void *arg)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(null, STDERR_FILENO);
+	dup2(p->out_fd >= 0 ? p->out_fd : null, STDOUT_FILENO);
+	dup2(p->out_fd >= 0 ? p->out_fd : null, STDERR_FILENO);
 	if (p->link_fd >= 0) {
 		/* Both may lie where the other one has to go. */
 		int link = fcntl(p->link_fd, F_DUPFD, 10), launch = fcntl(p->launch_fd, F_DUPFD, 10);
@@ -91,7 +92,7 @@ int spawn_shim(struct exec *x, int launch_fd, int *ret_link_fd, int *ret_pidfd,
 	struct gq_err *err)
 {
 	char *argv[] = {(char *)"gq-shim", NULL};
-	struct program p = {.path = x->conf.shim, .argv = argv, .launch_fd = launch_fd};
+	struct program p = {.path = x->conf.shim, .argv = argv, .launch_fd = launch_fd, .out_fd = -1};
 	_cleanup_close_ int ours = -1, theirs = -1;
 	int fds[2], r;
 
@@ -109,11 +110,23 @@ int spawn_shim(struct exec *x, int launch_fd, int *ret_link_fd, int *ret_pidfd,
 	return 0;
 }
 
-int spawn_remove(const struct exec *x, const char *path)
+static int helper_start(const char *path, char *const *argv, int out_fd)
 {
-	char *argv[] = {(char *)"gq-shim", (char *)"--remove", (char *)path, NULL};
-	struct program p = {.path = x->conf.shim, .argv = argv, .link_fd = -1, .launch_fd = -1};
+	struct program p = {.path = path, .argv = argv, .link_fd = -1, .launch_fd = -1,
+		.out_fd = out_fd};
 	int pidfd = -1, r = program_start(&p, 0, &pidfd);
 
 	return r < 0 ? r : pidfd;
+}
+
+int spawn_remove(const struct exec *x, const char *path)
+{
+	char *argv[] = {(char *)"gq-shim", (char *)"--remove", (char *)path, NULL};
+
+	return helper_start(x->conf.shim, argv, -1);
+}
+
+int spawn_output(const char *program, char *const *argv, int out_fd)
+{
+	return helper_start(program, argv, out_fd);
 }

@@ -33,6 +33,7 @@ static const struct field {
 	FIELD("work-dir", FIELD_STRING, work_dir, true),
 	FIELD("image-dir", FIELD_STRING, image_dir, true),
 	FIELD("criu", FIELD_STRING, criu, true),
+	FIELD("criu-version", FIELD_STRING, criu_version, false),
 	FIELD("dump-timeout", FIELD_NUMBER, dump_timeout, true),
 	FIELD("restore-timeout", FIELD_NUMBER, restore_timeout, true),
 	FIELD("uid", FIELD_NUMBER, uid, true),

@@ -28,7 +28,8 @@ struct launch {
 	int64_t image;   /* restore this one; 0 = start from the script */
 	bool capsule;
 	/* paths of the shim's own; all lent from the description */
-	const char *socket, *record, *notice, *cgroup, *work_dir, *image_dir, *criu;
+	const char *socket, *record, *notice, *cgroup, *work_dir, *image_dir;
+	const char *criu, *criu_version; /* version NULL = not known */
 	gq_time dump_timeout, restore_timeout;
 	/* the job */
 	int64_t uid, gid, umask;

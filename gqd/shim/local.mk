@@ -7,3 +7,8 @@ bin_gq_shim_SOURCES = %reldir%/main.c %reldir%/shim.h %reldir%/shim.c %reldir%/l
 bin_gq_shim_LDADD = libcheckpoint.a libbase.a
 bin_gq_shim_LDFLAGS = $(client_ldflags)
 EXTRA_DIST += %reldir%/PROTOCOL.md
+
+UNIT_TESTS += tests/unit/test_kv
+tests_unit_test_kv_SOURCES = tests/unit/test_kv.c gqd/shim/launch.c
+tests_unit_test_kv_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_kv_LDADD = libbase.a $(CMOCKA_LIBS)

@@ -114,6 +114,7 @@ static struct engine_job engine_order(const struct shim *s)
 		.image_dir = s->launch.image_dir,
 		.work_dir = s->launch.work_dir,
 		.criu = s->launch.criu,
+		.criu_version = s->launch.criu_version,
 		.cgroup = s->launch.cgroup,
 		.cgroup_fd = s->cgroup_fd,
 	};
