@@ -35,7 +35,7 @@ static int spawn(struct worker *w, const struct gpu_conf *conf, int in, int out)
 	int r;
 
 	snprintf(period, sizeof(period), "%lld", (long long)(conf->period / GQ_NS_PER_MS));
-	if (conf->nvml_library) {
+	if (conf->nvml_library && *conf->nvml_library) {
 		argv[3] = "--library";
 		argv[4] = (char *)conf->nvml_library;
 	}
