@@ -216,24 +216,40 @@ static void admit_job(struct core *c, struct entry *e, const uint16_t *cards, si
 		e->row.incarnation);
 }
 
-/* Would the job have its cards if our own jobs left theirs? */
-static bool admit_is_next(const struct core *c, const struct job *j, gq_time now)
+/* Would the job have its cards if our own jobs left theirs? *ret_until = how long that holds. */
+static bool admit_is_next(const struct core *c, const struct job *j, gq_time now, gq_time *ret_until)
 {
+	gq_time promise = core_promise(c, j), need = admit_need(c, j), until = GQ_NEVER;
 	size_t n = 0;
 
 	for EACH (const struct card, card, c->cards, i) {
+		gq_time at;
+
 		if (!window_card_suits(c, card, j) || (!card->job && !window_card_is_free(c, card, now)))
 			continue;
-		n += window_claim(c, card, j, now).at > now;
+		at = window_claim(c, card, j, now).at;
+		if (at != GQ_NEVER && at - now - promise < need)
+			continue;
+		n++;
+		if (at != GQ_NEVER && at - promise - need + 1 < until)
+			until = at - promise - need + 1;
 	}
+	*ret_until = until;
 	return n >= j->gpus;
 }
 
 /* Does this waiting job keep the ones behind it from taking single cards? */
-static bool admit_blocks(const struct core *c, const struct job *j, enum reason r, gq_time now)
+static bool admit_blocks(struct core *c, const struct job *j, enum reason r, gq_time now)
 {
-	return r == REASON_RESOURCES && j->gpus > 1 && now - j->submitted_at >= GANG_WAIT &&
-	       j->begin_at <= now && admit_is_next(c, j, now);
+	gq_time until;
+
+	if (r != REASON_RESOURCES || j->gpus < 2 || j->begin_at > now ||
+		now - j->submitted_at < GANG_WAIT || !admit_is_next(c, j, now, &until))
+		return false;
+	c->gang_waits = true;
+	if (until < c->next_begin)
+		c->next_begin = until;
+	return true;
 }
 
 void admit_pass(struct core *c, gq_time now, struct effects *fx)
@@ -252,14 +268,11 @@ void admit_pass(struct core *c, gq_time now, struct effects *fx)
 		next = queue_next(c, e);
 		if (e->row.begin_at > now && e->row.begin_at < c->next_begin)
 			c->next_begin = e->row.begin_at;
-		if (e->row.gpus > free && !admit_blocks(c, &e->row, REASON_RESOURCES, now))
-			continue;
-		r = admit_place(c, &e->row, now, cards, &n);
+		r = e->row.gpus > free ? REASON_RESOURCES : admit_place(c, &e->row, now, cards, &n);
 		if (r == REASON_NONE) {
 			admit_job(c, e, cards, n, now, fx);
 			free = admit_free_cards(c, now);
 		} else if (admit_blocks(c, &e->row, r, now)) {
-			c->gang_waits = true;
 			break;
 		}
 	}
@@ -273,7 +286,9 @@ void admit_new(struct core *c, struct entry *e, gq_time now, struct effects *fx)
 
 	if (e->row.begin_at > now && e->row.begin_at < c->next_begin)
 		c->next_begin = e->row.begin_at;
-	if (c->replan || c->gang_waits)
+	if (c->gang_waits) /* it may stand before the gang */
+		c->replan = true;
+	if (c->replan)
 		return;
 	if (admit_place(c, &e->row, now, cards, &n) == REASON_NONE)
 		admit_job(c, e, cards, n, now, fx);

@@ -54,7 +54,7 @@ struct core {
 	size_t n_waiting, n_alive; /* queued; not ended */
 	struct map per_user;       /* uid → number of jobs that are not ended, as a pointer */
 	bool replan;               /* a card or window may have opened: look at all waiting jobs */
-	gq_time next_begin;        /* earliest --begin of a waiting job seen in the last look */
+	gq_time next_begin;        /* when the last look would come out otherwise: a --begin, a gang's window */
 	bool gang_waits;       /* the last look stopped at a job that waits for several cards */
 	gq_time next_sweep;    /* ended jobs leave memory; GQ_NEVER = none there */
 	gq_time sweep_before;  /* those that ended before, at the next core_dirty_done() */

@@ -219,6 +219,7 @@ static void evict_review(struct core *c, struct entry *e, gq_time now, struct ef
 {
 	struct claim claim = window_claim_all(c, &e->row, now);
 	struct job *j = &e->row;
+	gq_time planned = j->store_at;
 	struct eviction *v;
 
 	if (!evict_may(c, &claim))
@@ -231,6 +232,8 @@ static void evict_review(struct core *c, struct entry *e, gq_time now, struct ef
 		return;
 	}
 	evict_plan(c, j, &claim, now);
+	if (j->store_at > planned) /* what was promised to the first stands */
+		j->store_at = planned;
 	v = evict_row(c, j->eviction);
 	if (v) {
 		j->notice_at = v->notice_at;

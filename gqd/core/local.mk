@@ -41,3 +41,11 @@ tests_unit_test_core_life_LDADD = $(core_test_ldadd)
 tests_unit_test_core_reserve_SOURCES = tests/unit/test_core_reserve.c
 tests_unit_test_core_reserve_CPPFLAGS = $(core_test_cppflags)
 tests_unit_test_core_reserve_LDADD = $(core_test_ldadd)
+
+# Random worlds in virtual time: make check-sim SEEDS=1-1000
+SIM_TESTS += tests/sim/test_sim_random
+tests_sim_test_sim_random_SOURCES = tests/sim/test_sim_random.c tests/sim/wishes.c \
+	tests/sim/world.h tests/sim/world.c tests/sim/world_exec.c tests/sim/world_store.c \
+	tests/sim/world_check.c
+tests_sim_test_sim_random_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tests/sim
+tests_sim_test_sim_random_LDADD = libcore.a libbase.a

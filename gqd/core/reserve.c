@@ -194,15 +194,11 @@ static int reserve_put(struct core *c, gq_time now, struct event *ev, struct gq_
 	return 0;
 }
 
-int reserve_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *err)
+static int reserve_delete(struct core *c, gq_time now, struct event *ev, struct gq_err *err)
 {
-	struct reservation *r;
+	struct reservation *r = reserve_by_id(c, ev->id);
 	int k;
 
-	c->replan = true;
-	if (ev->type == EV_RESERVE)
-		return reserve_put(c, now, ev, err);
-	r = reserve_by_id(c, ev->id);
 	if (!r || !reserve_is_live(r))
 		return gq_err_set(err, -ENOENT, "reservation %u: no such reservation, or it is over", ev->id);
 	k = reserve_may(c, ev, service_by_id(c, r->service), err);
@@ -213,6 +209,15 @@ int reserve_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *e
 	note_reservation(c, r);
 	note_audit(c, now, AUDIT_RESERVATION, r->id, ev->uid, "deleted");
 	return 0;
+}
+
+int reserve_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *err)
+{
+	int r = ev->type == EV_RESERVE ? reserve_put(c, now, ev, err) : reserve_delete(c, now, ev, err);
+
+	if (r == 0)
+		c->replan = true;
+	return r;
 }
 
 /* Does a job still hold a card that the reservation needs for itself? */

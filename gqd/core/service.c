@@ -168,17 +168,11 @@ static int service_delete(struct core *c, gq_time now, struct event *ev, struct 
 	return 0;
 }
 
-int service_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *err)
+static int service_renewal(struct core *c, gq_time now, struct event *ev, struct gq_err *err)
 {
 	struct service *s;
-	int r;
+	int r = service_find(c, ev, &s, err);
 
-	c->replan = true;
-	if (ev->type == EV_SERVICE_PUT)
-		return service_put(c, now, ev, err);
-	if (ev->type == EV_SERVICE_DELETE)
-		return service_delete(c, now, ev, err);
-	r = service_find(c, ev, &s, err);
 	if (r < 0)
 		return r;
 	service_renew(c, s, now);
@@ -187,6 +181,17 @@ int service_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *e
 	note_service(c, s);
 	ev->ret_id = s->id;
 	return 0;
+}
+
+int service_wish(struct core *c, gq_time now, struct event *ev, struct gq_err *err)
+{
+	int r = ev->type == EV_SERVICE_PUT ? service_put(c, now, ev, err)
+		: ev->type == EV_SERVICE_DELETE ? service_delete(c, now, ev, err)
+						: service_renewal(c, now, ev, err);
+
+	if (r == 0)
+		c->replan = true;
+	return r;
 }
 
 void service_pass(struct core *c, gq_time now)

@@ -272,6 +272,49 @@ static void test_gang_cancelled(void **state)
 	assert_int_equal(cw_state(&w, behind), JOB_STARTING);
 }
 
+/* It keeps those behind it waiting, not a newer one that stands before it. */
+static void test_gang_and_higher(void **state)
+{
+	struct event ev = cw_job();
+	uint32_t behind, before;
+
+	(void)state;
+	cw_run(&w, cw_job());
+	ev.submit.gpus = 2;
+	cw_submit(&w, ev);
+	w.now += GQ_SEC(301);
+	cw_conf(&w);
+	behind = cw_submit_one(&w);
+	ev = cw_job();
+	ev.submit.privileged = true;
+	ev.submit.level = 1;
+	before = cw_submit(&w, ev);
+	assert_int_equal(cw_state(&w, behind), JOB_PENDING);
+	assert_int_equal(cw_state(&w, before), JOB_STARTING);
+}
+
+/* It keeps others waiting only while its own window is long enough. */
+static void test_gang_out_of_time(void **state)
+{
+	struct event ev = cw_job();
+	uint32_t gang, behind;
+
+	(void)state;
+	cw_run(&w, cw_job());
+	ev.submit.gpus = 2;
+	ev.submit.time_min = GQ_SEC(3600);
+	gang = cw_submit(&w, ev);
+	cw_reserve(&w, 1, w.now + GQ_SEC(400 + 3600 + 31), GQ_NEVER, 0);
+	cw_until(&w, w.now + GQ_SEC(301));
+	cw_conf(&w);
+	behind = cw_submit_one(&w);
+	cw_until(&w, w.now + GQ_SEC(99));
+	assert_int_equal(cw_state(&w, behind), JOB_PENDING);
+	cw_until(&w, w.now + 1);
+	assert_int_equal(cw_state(&w, behind), JOB_STARTING);
+	assert_int_equal(cw_state(&w, gang), JOB_PENDING);
+}
+
 /* A gang that no job's end can help keeps nobody waiting: a card is online for hours. */
 static void test_gang_that_cannot(void **state)
 {
@@ -488,7 +531,9 @@ int main(void)
 		CASE(test_cost_factor), CASE(test_none_needs_all), CASE(test_none_time_min),
 		CASE(test_measured_cost), CASE(test_best_fit), CASE(test_longest_if_none_fits),
 		CASE(test_service_cards_last), CASE(test_order), CASE(test_gang),
-		CASE(test_gang_cancelled), CASE(test_gang_that_cannot), CASE(test_too_big),
+		CASE(test_gang_cancelled), CASE(test_gang_out_of_time),
+		CASE(test_gang_and_higher),
+		CASE(test_gang_that_cannot), CASE(test_too_big),
 		CASE(test_too_big_is_not_busy), CASE(test_refused), CASE(test_quota),
 		CASE(test_test_only), CASE(test_begin), CASE(test_other_reasons), CASE(test_promise),
 	};

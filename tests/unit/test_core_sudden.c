@@ -325,6 +325,25 @@ static void test_operator_stands(void **state)
 	assert_int_equal(cw_state(&w, job), JOB_HELD);
 }
 
+/* Pressed twice: the second claim gives no more time than the first had left. */
+static void test_second_claim_is_no_respite(void **state)
+{
+	struct event ev = cw_job();
+	gq_time t;
+	uint32_t job;
+
+	(void)state;
+	ev.submit.checkpoint = CHECKPOINT_NONE;
+	job = cw_run(&w, ev);
+	cw_until(&w, w.now + GQ_SEC(60));
+	t = w.now + GQ_SEC(100);
+	cw_reserve(&w, 0, t, GQ_NEVER, 0);
+	cw_until(&w, t - GQ_SEC(1));
+	card_says(true, false, 9, GIB(1)); /* sudden grace would be 2 s */
+	assert_int_equal(cw_look(&w, job)->cause, CAUSE_FOREIGN);
+	assert_true(cw_look(&w, job)->store_at == t - GQ_MSEC(200));
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -334,7 +353,7 @@ int main(void)
 		CASE(test_squeeze), CASE(test_operator), CASE(test_operator_refused),
 		CASE(test_operator_requeue), CASE(test_operator_requeue_restored),
 		CASE(test_operator_dump_fails), CASE(test_operator_is_overtaken),
-		CASE(test_operator_stands),
+		CASE(test_operator_stands), CASE(test_second_claim_is_no_respite),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
