@@ -42,7 +42,7 @@ my %may = (
 	server     => [qw(base job api loop gqd/core/core.h gqd/core/event.h gqd/core/rows.h)],
 	daemon     => [qw(*)],
 	tests      => [qw(*)],
-	examples   => [qw(gq)],
+	examples   => [qw(gq nvabi)],
 );
 
 # Libraries from outside, each behind at most so many files, and in which rooms those may be.
