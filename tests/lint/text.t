@@ -28,8 +28,8 @@ generated=$(git ls-files | grep -E '(^|/)(configure|Makefile(\.in)?|config\.(h|s
 is 'nothing generated is committed' "$generated" ''
 
 # Paths that only mean something on the machine of whoever wrote them, and notes to oneself.
-places='/(root|home/[a-z]+|work|mnt)/[A-Za-z]'
-local_paths=$(git ls-files | grep -v '^tests/lint/text.t$' | xargs grep -nIE "(^|[^A-Za-z0-9_.*-])$places" 2>/dev/null |
+places='(^|[^A-Za-z0-9_.*-])/(root|home/[a-z]+|mnt)/[A-Za-z]|(^|[[:space:]=])/work/[A-Za-z]'
+local_paths=$(git ls-files | grep -v '^tests/lint/text.t$' | xargs grep -nIE "$places" 2>/dev/null |
 	grep -vE '/home/(alice|bob|carol|user|you|me|ann|joe)')
 is 'no path of a private machine' "$local_paths" ''
 notes=$(git ls-files | grep -v '^tests/lint/text.t$' | xargs grep -nIwE 'TODO|FIXME|XXX|HACK' 2>/dev/null |
