@@ -70,6 +70,7 @@ static void env_set(const struct engine_job *job, pid_t last_pid)
 {
 	setenv(GATE_IMAGE_DIR, job->image_dir, 1);
 	setenv(GATE_CGROUP, job->cgroup ? job->cgroup : "", 1);
+	unsetenv("CRIU_CONFIG_FILE");
 	if (job->criu_version)
 		setenv(GATE_CRIU, job->criu_version, 1);
 	env_int(GATE_JOB, job->job);

@@ -387,19 +387,12 @@ uint32_t exec_job_of_pid(const struct exec *x, pid_t pid)
 {
 	_cleanup_free_ char *text = NULL;
 	char path[64], *at;
-	struct pair *p;
-	pid_t session;
 
-	if (x->cgroup_in_proc) {
-		snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-		if (file_read(path, 64u << 10, &text, NULL, NULL) < 0)
-			return 0;
-		at = strstr(text, x->cgroup_in_proc);
-		return at ? (uint32_t)strtoul(at + strlen(x->cgroup_in_proc), NULL, 10) : 0;
-	}
-	session = getsid(pid);
-	for (size_t i = 0; session > 0 && (p = map_next(&x->pairs, &i));)
-		if (p->root == session)
-			return p->job;
-	return 0;
+	if (!x->cgroup_in_proc)
+		return job_in_environ(x, pid);
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	if (file_read(path, 64u << 10, &text, NULL, NULL) < 0)
+		return 0;
+	at = strstr(text, x->cgroup_in_proc);
+	return at ? (uint32_t)strtoul(at + strlen(x->cgroup_in_proc), NULL, 10) : 0;
 }

@@ -110,7 +110,7 @@ int exec_forget_job(struct exec *x, uint32_t job);
 int exec_drop_image(struct exec *x, uint32_t job, uint32_t image);
 bool exec_has_image(const struct exec *x, uint32_t job, uint32_t image);
 
-/* The job that a process of this host belongs to (by cgroup, else by session), 0 = none of ours. */
+/* The job that a process of this host belongs to (by cgroup, else by environment), 0 = none of ours. */
 uint32_t exec_job_of_pid(const struct exec *x, pid_t pid);
 
 /* What works here, for gqctl doctor: one call per finding. */

@@ -159,8 +159,6 @@ void pair_message(struct exec *x, struct pair *p, const char *data, size_t len)
 		if (strcmp(messages[i].name, name))
 			continue;
 		r.type = messages[i].type;
-		if (r.type == EXEC_STARTED)
-			p->root = (pid_t)kv_int(data, len, "pid", 0);
 		if (messages[i].last)
 			p->state = PAIR_ENDED;
 		x->report(x->ctx, &r);
@@ -218,18 +216,23 @@ static bool cgroup_emptied(const struct exec *x, const struct pair *p)
 	return false;
 }
 
-static bool is_of_job(const struct exec *x, const char *pid, uint32_t job)
+/* The job that a process was started for, by its environment; 0 = none of ours. */
+uint32_t job_in_environ(const struct exec *x, pid_t pid)
 {
 	char file[64], want[PATH_MAX];
 	_cleanup_free_ char *env = NULL;
 	const char *dir;
+	uint32_t job;
 	size_t len;
 
-	snprintf(file, sizeof(file), "/proc/%.20s/environ", pid);
+	snprintf(file, sizeof(file), "/proc/%d/environ", (int)pid);
 	if (file_read(file, 4u << 20, &env, &len, NULL) < 0 || !len || env[len - 1])
-		return false;
+		return 0;
 	dir = kv_get(env, len, "GQ_RUN_DIR");
-	return dir && !strcmp(dir, path_job(x, want, job));
+	if (!dir || !strrchr(dir, '/'))
+		return 0;
+	job = (uint32_t)strtoul(strrchr(dir, '/') + 1, NULL, 10);
+	return strcmp(dir, path_job(x, want, job)) ? 0 : job;
 }
 
 /* The same for jobs without a capsule: every process of ours whose environment names the job. */
@@ -240,10 +243,12 @@ static bool descendants_emptied(const struct exec *x, const struct pair *p)
 	bool empty = true;
 
 	while (d && (e = readdir(d))) {
-		if (!isdigit((unsigned char)e->d_name[0]) || !is_of_job(x, e->d_name, p->job))
+		pid_t pid = isdigit((unsigned char)e->d_name[0]) ? (pid_t)strtol(e->d_name, NULL, 10) : 0;
+
+		if (!pid || job_in_environ(x, pid) != p->job)
 			continue;
 		empty = false;
-		kill((pid_t)strtol(e->d_name, NULL, 10), SIGKILL);
+		kill(pid, SIGKILL);
 	}
 	return empty;
 }

@@ -38,7 +38,6 @@ struct pair {
 	bool child;        /* the shim is our own child */
 	bool dead;         /* freed at the end of exec_dispatch() */
 	int link_fd, pidfd; /* -1 = none */
-	pid_t root;        /* without capsule: the job's session; 0 = not known */
 	struct source link, process;
 	struct pair *next_dead;
 };
@@ -99,6 +98,7 @@ int pair_connect(struct exec *x, struct pair *p); /* 0 or -errno */
 void pair_lost(struct exec *x, struct pair *p);
 bool pair_record(struct exec *x, struct pair *p); /* reports the record, if there is one */
 void pair_settle(struct exec *x, struct pair *p); /* one look at a lost pair */
+uint32_t job_in_environ(const struct exec *x, pid_t pid);
 int pair_tell(struct exec *x, struct pair *p, const struct buf *message);
 void pair_message(struct exec *x, struct pair *p, const char *data, size_t len);
 

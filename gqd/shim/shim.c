@@ -21,6 +21,32 @@
 #define SIZE_PERIOD GQ_SEC(5)
 #define SIZE_FIRST  GQ_SEC(1)
 
+static void tell(struct shim *s, const char *message, const char *text, gq_time at, gq_time took)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+
+	link_begin(&b, message);
+	kv_add_int(&b, "at", at);
+	kv_add_int(&b, "took", took);
+	kv_add_int(&b, "pid", s->root);
+	kv_add(&b, "text", text);
+	link_send(s->link_fd, &b);
+}
+
+static void visitor(struct shim *s)
+{
+	int fd = link_accept(s->listen_fd);
+
+	if (fd < 0)
+		return;
+	if (s->link_fd >= 0)
+		close(s->link_fd);
+	s->link_fd = fd;
+	s->rss_mib = 0;
+	if (s->state == SHIM_RUNNING || s->state == SHIM_STORING)
+		tell(s, "started", NULL, s->started_at, s->start_took);
+}
+
 static void ending_begin(struct shim *s, enum outcome outcome, const char *text)
 {
 	if (s->state >= SHIM_ENDING)
@@ -30,6 +56,9 @@ static void ending_begin(struct shim *s, enum outcome outcome, const char *text)
 	s->ending.at = gq_now();
 	if (text)
 		snprintf(s->ending.text, sizeof(s->ending.text), "%s", text);
+	for (char *c = s->ending.text; *c; c++)
+		if ((unsigned char)*c < 0x20)
+			*c = ' '; /* one line, also when a path in it has two */
 }
 
 /* The root process has ended and no image holds it. */
@@ -52,32 +81,31 @@ static void ending_finish(struct shim *s)
 	s->state = SHIM_ENDED;
 	ending_message(&s->launch, &s->ending, &message);
 	capsule_remove(&s->launch);
-	/* The last hour of a full disk: a gqd that hears us needs no record, so leave only then. */
-	while (ending_record(&s->launch, &message, s->link_fd < 0) < 0 && s->link_fd < 0)
+	/* On a full disk: a gqd that hears us needs no record, so wait for one or for room. */
+	while (ending_record(&s->launch, &message, s->link_fd < 0) < 0 && s->link_fd < 0) {
 		sleep(1);
+		visitor(s);
+	}
 	unlink(s->launch.socket); /* who comes now finds the record */
 	link_send(s->link_fd, &message);
 	gq_fault("shim.reported");
 }
 
-static void tell(struct shim *s, const char *message, const char *text, gq_time at, gq_time took)
+/* It runs (again): what was ordered meanwhile can be done now. */
+static void running(struct shim *s)
 {
-	_cleanup_buf_ struct buf b = BUF_INIT;
-
-	link_begin(&b, message);
-	kv_add_int(&b, "at", at);
-	kv_add_int(&b, "took", took);
-	kv_add_int(&b, "pid", s->root);
-	kv_add(&b, "text", text);
-	link_send(s->link_fd, &b);
+	s->state = SHIM_RUNNING;
+	if (s->signal_wanted)
+		capsule_signal(&s->launch, s->signal_wanted);
+	s->signal_wanted = 0;
 }
 
 static void started(struct shim *s)
 {
-	s->state = SHIM_RUNNING;
 	s->started_at = gq_now();
 	s->start_took = gq_monotonic() - s->began;
 	s->next_size = gq_monotonic() + SIZE_FIRST;
+	running(s);
 	tell(s, "started", NULL, s->started_at, s->start_took);
 }
 
@@ -134,7 +162,7 @@ static void store_ended(struct shim *s)
 		ending_exited(s);
 	} else {
 		capsule_thaw(s->cgroup_fd); /* a criu that was killed could not */
-		s->state = SHIM_RUNNING;
+		running(s);
 		tell(s, "store-failed", r->text, gq_now(), r->took);
 	}
 }
@@ -170,6 +198,7 @@ static void store(struct shim *s)
 {
 	struct engine_job job = engine_order(s);
 
+	s->store_wanted = s->state == SHIM_STARTING || s->state == SHIM_RESTORING;
 	if (s->state != SHIM_RUNNING || s->killed)
 		return; /* a dump that runs will answer, and so will an ending */
 	if (!s->launch.capsule) {
@@ -199,19 +228,25 @@ static void order_kill(struct shim *s)
 	capsule_signal(&s->launch, SIGKILL); /* criu too: then the engine ends and we go on */
 }
 
+static void order_signal(struct shim *s, int signal)
+{
+	if (signal <= 0)
+		return;
+	if (s->state == SHIM_STORING || s->state == SHIM_RESTORING)
+		s->signal_wanted = signal; /* criu would get it, or keep it in the image */
+	else
+		capsule_signal(&s->launch, signal);
+}
+
 static void order_notice(struct shim *s, const char *message, size_t len)
 {
-	int signal = (int)kv_int(message, len, "signal", 0);
-
 	notice_write(&s->launch, message, len);
-	if (signal > 0 && (s->state == SHIM_STARTING || s->state == SHIM_RUNNING))
-		capsule_signal(&s->launch, signal);
+	order_signal(s, (int)kv_int(message, len, "signal", 0));
 }
 
 static void order(struct shim *s, const char *message, size_t len)
 {
 	const char *what = kv_get(message, len, "msg");
-	int signal = (int)kv_int(message, len, "signal", 0);
 
 	if (!what || s->state >= SHIM_ENDING)
 		return;
@@ -223,8 +258,8 @@ static void order(struct shim *s, const char *message, size_t len)
 		store(s);
 	else if (!strcmp(what, "kill"))
 		order_kill(s);
-	else if (!strcmp(what, "signal") && signal > 0 && s->state <= SHIM_RUNNING)
-		capsule_signal(&s->launch, signal);
+	else if (!strcmp(what, "signal"))
+		order_signal(s, (int)kv_int(message, len, "signal", 0));
 }
 
 static void orders(struct shim *s)
@@ -237,20 +272,6 @@ static void orders(struct shim *s)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	close(TAKE_FD(s->link_fd)); /* that gqd is gone; the next one finds our socket */
-}
-
-static void visitor(struct shim *s)
-{
-	int fd = link_accept(s->listen_fd);
-
-	if (fd < 0)
-		return;
-	if (s->link_fd >= 0)
-		close(s->link_fd);
-	s->link_fd = fd;
-	s->rss_mib = 0;
-	if (s->state == SHIM_RUNNING || s->state == SHIM_STORING)
-		tell(s, "started", NULL, s->started_at, s->start_took);
 }
 
 static void size_tell(struct shim *s)
@@ -353,6 +374,8 @@ static void wait_and_act(struct shim *s)
 		engine_tick(s->engine, gq_monotonic());
 		engine_look(s);
 	}
+	if (s->state == SHIM_RUNNING && s->store_wanted)
+		store(s);
 	if (s->state == SHIM_RUNNING && gq_monotonic() >= s->next_size)
 		size_tell(s);
 }

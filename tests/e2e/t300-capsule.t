@@ -158,6 +158,30 @@ END
 like 'a job that nobody adopts is a stray' "$said" '^strays 1$'
 ok 'and is ended' "wait_for '! test -e $gq_dir/run/shim/9.1.sock' 20"
 
+# --- whose process is it
+script owned <<'END'
+#!/bin/sh
+echo $$
+while [ ! -e go ]; do sleep 0.05; done
+END
+drive <<END &
+start 11 1 0 $gq_dir/owned
+lines $gq_dir/work/11.out 1
+lines $gq_dir/work/go 0
+wait exited 11 1
+END
+wait_for "test -s 11.out"
+owned=$(gq_ours | while read -r p; do grep -aqs 'spool/11/script' "/proc/$p/cmdline" && echo "$p"; done | head -n 1)
+drive <<END
+owner $owned
+owner $$
+END
+like 'a process is known by its job' "$said" "^owner $owned 11$"
+like 'others are foreign' "$said" "^owner $$ 0$"
+touch go
+wait
+rm go
+
 # --- the shim dies
 script vanish <<'END'
 #!/bin/sh

@@ -181,6 +181,21 @@ END
 round 7 pids 2
 is 'pids: none is given twice' "$(sort -n -u 7.out | wc -l)" 80
 
+# --- orders that come while nothing can be done about them are kept
+drive <<END
+start 8 1 0 $gq_dir/chain
+store 8 1
+wait stored 8 1
+start 8 2 1 $gq_dir/chain
+store 8 2
+wait stored 8 2
+start 8 3 2 $gq_dir/chain
+signal 8 3 15
+wait exited 8 3
+END
+like 'a store ordered too early is done later' "$said" '^stored 8 2 '
+like 'a signal sent to a job being restored arrives' "$said" '^exited 8 3 code=0 signal=15'
+
 # --- what the user sees
 modes=$(find "$gq_dir/images" ! -type d -perm /077)
 is 'images are nobody else'"'"'s' "$modes" ''
