@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,7 +17,6 @@
 #include "base/mem.h"
 
 #define CHECK_PATIENCE_MS 3000
-#define IMAGE_ROOM_LOW    (INT64_C(1) << 30)
 
 typedef void (*finding_fn)(void *ctx, const char *what, bool ok, const char *text,
 	const char *cure);
@@ -123,14 +121,14 @@ static void find_cgroup(const struct exec *x, finding_fn fn, void *ctx)
 	bool ok;
 
 	if (!x->cgroup) {
-		fn(ctx, "cgroup v2", false, "not mounted: no snapshots",
+		fn(ctx, "cgroup", false, "version 2 is not mounted: no snapshots",
 			"mount -t cgroup2 cgroup2 /sys/fs/cgroup/unified");
 		return;
 	}
 	ok = cgroup_file(x, "cgroup.freeze") && cgroup_file(x, "cgroup.kill");
 	snprintf(text, sizeof(text), "%s%s", x->cgroup,
 		ok ? ", can freeze and kill" : " has no cgroup.freeze or no cgroup.kill");
-	fn(ctx, "cgroup v2", ok, text, ok ? NULL : "Linux 5.14 or newer is needed");
+	fn(ctx, "cgroup", ok, text, ok ? NULL : "Linux 5.14 or newer is needed");
 }
 
 static void find_capability(finding_fn fn, void *ctx)
@@ -144,23 +142,6 @@ static void find_capability(finding_fn fn, void *ctx)
 	fn(ctx, "snapshots of users' jobs", ok,
 		ok ? "CAP_SYS_RESOURCE is there" : "CAP_SYS_RESOURCE is missing: only root's jobs can be stored",
 		ok ? NULL : "give the container or unit that capability");
-}
-
-static void find_room(const struct exec *x, finding_fn fn, void *ctx)
-{
-	char text[PATH_MAX + 64];
-	struct statvfs v;
-	int64_t room;
-
-	if (statvfs(x->conf.image_dir, &v) < 0) {
-		fn(ctx, "image directory", false, strerror(errno), x->conf.image_dir);
-		return;
-	}
-	room = (int64_t)v.f_bavail * (int64_t)v.f_frsize;
-	snprintf(text, sizeof(text), "%s has %lld GiB free", x->conf.image_dir,
-		(long long)(room >> 30));
-	fn(ctx, "image directory", room >= IMAGE_ROOM_LOW, text,
-		room >= IMAGE_ROOM_LOW ? NULL : "a snapshot needs as much room as its job has memory");
 }
 
 /* A job reads its script below the state directory as its own user. */
@@ -192,6 +173,5 @@ void exec_doctor(const struct exec *x, finding_fn fn, void *ctx)
 	find_criu(x, fn, ctx);
 	find_cgroup(x, fn, ctx);
 	find_capability(fn, ctx);
-	find_room(x, fn, ctx);
 	find_path(x, fn, ctx);
 }

@@ -156,22 +156,26 @@ int exec_fd(const struct exec *x)
 	return x->epoll_fd;
 }
 
+/* Reports may start and forget pairs, so the walk is over a copy. */
 static void on_timer(struct exec *x)
 {
-	uint64_t n;
+	_cleanup_free_ struct pair **waiting = xnew_n(struct pair *, x->pairs.len + 1);
 	struct pair *p;
-	_cleanup_free_ struct pair **lost = NULL;
 	size_t len = 0;
+	uint64_t n;
 
 	if (read(x->timer_fd, &n, sizeof(n)) < 0)
 		return;
-	lost = xnew_n(struct pair *, x->pairs.len + 1);
 	for (size_t i = 0; (p = map_next(&x->pairs, &i));)
-		if (p->state == PAIR_LOST)
-			lost[len++] = p;
-	for (size_t i = 0; i < len; i++)
-		if (!lost[i]->dead && lost[i]->state == PAIR_LOST)
-			pair_settle(x, lost[i]);
+		if (p->state == PAIR_LOST || p->again)
+			waiting[len++] = p;
+	for (size_t i = 0; i < len; i++) {
+		p = waiting[i];
+		if (!p->dead && p->state == PAIR_LOST)
+			pair_settle(x, p);
+		else if (!p->dead && p->state == PAIR_LIVE && p->again)
+			pair_started(x, p);
+	}
 }
 
 static void on_link(struct exec *x, struct pair *p)
@@ -249,6 +253,9 @@ int exec_adopt(struct exec *x, uint32_t job, uint32_t incarnation, struct gq_err
 			pair_lost(x, p);
 	} else if (p->state == PAIR_ENDED) {
 		p->state = PAIR_LOST; /* say it again */
+		exec_wake(x, 0);
+	} else if (p->state == PAIR_LIVE && p->started_at) {
+		p->again = true;
 		exec_wake(x, 0);
 	}
 	return 0;

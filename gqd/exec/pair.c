@@ -161,9 +161,22 @@ void pair_message(struct exec *x, struct pair *p, const char *data, size_t len)
 		r.type = messages[i].type;
 		if (messages[i].last)
 			p->state = PAIR_ENDED;
+		if (r.type == EXEC_STARTED) {
+			p->started_at = r.at;
+			p->started_took = r.took;
+		}
 		x->report(x->ctx, &r);
 		return;
 	}
+}
+
+void pair_started(struct exec *x, struct pair *p)
+{
+	struct exec_report r = {.type = EXEC_STARTED, .job = p->job, .incarnation = p->incarnation,
+		.at = p->started_at, .took = p->started_took};
+
+	p->again = false;
+	x->report(x->ctx, &r);
 }
 
 bool pair_record(struct exec *x, struct pair *p)

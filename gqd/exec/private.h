@@ -37,6 +37,8 @@ struct pair {
 	enum pair_state state;
 	bool child;        /* the shim is our own child */
 	bool dead;         /* freed at the end of exec_dispatch() */
+	bool again;        /* STARTED has to be reported once more */
+	gq_time started_at, started_took; /* 0 = not yet */
 	int link_fd, pidfd; /* -1 = none */
 	struct source link, process;
 	struct pair *next_dead;
@@ -97,6 +99,7 @@ void pair_close_process(struct exec *x, struct pair *p);
 int pair_connect(struct exec *x, struct pair *p); /* 0 or -errno */
 void pair_lost(struct exec *x, struct pair *p);
 bool pair_record(struct exec *x, struct pair *p); /* reports the record, if there is one */
+void pair_started(struct exec *x, struct pair *p); /* reports STARTED */
 void pair_settle(struct exec *x, struct pair *p); /* one look at a lost pair */
 uint32_t job_in_environ(const struct exec *x, pid_t pid);
 int pair_tell(struct exec *x, struct pair *p, const struct buf *message);

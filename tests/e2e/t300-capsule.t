@@ -138,6 +138,8 @@ END
 drive <<END
 adopt 8 1
 wait started 8 1
+adopt 8 1
+wait started 8 1
 adopt-done
 signal 8 1 9
 wait exited 8 1
