@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "bench_queue.h"
+#include "client/field.h"
 
 struct conn {
 	int fd;
@@ -124,6 +125,18 @@ int cmd_submit(int argc, char **argv)
 	return 0;
 }
 
+/* A job that failed at once is no fast job. */
+static void none_failed(struct client *c)
+{
+	_cleanup_buf_ struct buf b = BUF_INIT;
+	const char *list;
+
+	api_get(c, "/v1/jobs?state=F&ended=1&limit=1", &b);
+	list = field_find(buf_c(&b), "jobs", NULL);
+	if (field_first(list ? list : buf_c(&b)))
+		die("a job failed: %.300s", buf_c(&b));
+}
+
 int cmd_drain(int argc, char **argv)
 {
 	gq_time begin = gq_monotonic(), give_up = begin + GQ_SEC(number(argv[0]));
@@ -136,6 +149,7 @@ int cmd_drain(int argc, char **argv)
 		nap(10);
 	}
 	printf("%.1f\n", (double)(gq_monotonic() - begin) / GQ_NS_PER_MS);
+	none_failed(c);
 	client_close(c);
 	return 0;
 }

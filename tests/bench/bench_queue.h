@@ -25,7 +25,7 @@ int cmd_median(int argc, char **argv);  /* N PROGRAM ARG…: ms of a run */
 int cmd_latency(int argc, char **argv); /* N STAMPS PROGRAM ARG…: ms from spawn to the job's stamp */
 int cmd_stamp(int argc, char **argv);   /* as a job's interpreter: the time, to stdout */
 int cmd_submit(int argc, char **argv);  /* one|batch|pipe N SIZE BODYFILE: jobs per second */
-int cmd_drain(int argc, char **argv);   /* TIMEOUT: until no job waits or runs */
+int cmd_drain(int argc, char **argv);   /* TIMEOUT: until no job waits or runs; dies if one failed */
 int cmd_up(int argc, char **argv);      /* TIMEOUT: ms until gqd answers, number of its jobs */
 int cmd_evict(int argc, char **argv);   /* N CARDS: see bench_evict.c */
 
