@@ -180,7 +180,7 @@ static void on_timer(struct exec *x)
 
 static void on_link(struct exec *x, struct pair *p)
 {
-	char data[LINK_MAX];
+	char data[LINK_BYTES_MAX];
 	ssize_t n;
 
 	while (!p->dead && p->link_fd >= 0) {

@@ -185,7 +185,7 @@ bool pair_record(struct exec *x, struct pair *p)
 	char path[PATH_MAX];
 	size_t len;
 
-	if (file_read(path_record(x, path, p->job, p->incarnation), LINK_MAX, &data, &len, NULL) < 0)
+	if (file_read(path_record(x, path, p->job, p->incarnation), LINK_BYTES_MAX, &data, &len, NULL) < 0)
 		return false;
 	kv_from_lines(data, len);
 	if (!kv_check(data, len, LINK_HEAD) || !kv_get(data, len, "end"))

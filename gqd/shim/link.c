@@ -56,7 +56,7 @@ int link_send(int fd, const struct buf *b)
 
 ssize_t link_receive(int fd, char *data)
 {
-	ssize_t n = recv(fd, data, LINK_MAX, MSG_DONTWAIT);
+	ssize_t n = recv(fd, data, LINK_BYTES_MAX, MSG_DONTWAIT);
 
 	if (n < 0)
 		return -errno;

@@ -11,13 +11,13 @@
 #include "base/err.h"
 
 #define LINK_HEAD    "gq-shim=1"
-#define LINK_MAX     4096 /* bytes of a message */
+#define LINK_BYTES_MAX 4096 /* bytes of a message (LINK_MAX belongs to <limits.h>, where it is 127) */
 
 int link_listen(const char *path, struct gq_err *err); /* the socket, or -errno */
 int link_accept(int listen_fd);                        /* a peer that is our own user, or -errno */
 void link_begin(struct buf *b, const char *message);   /* head and "msg=…" */
 int link_send(int fd, const struct buf *b);            /* 0 or -errno; fd -1 is -ENOTCONN */
-/* One message into @data (LINK_MAX bytes): its length, 0 at the end, -EAGAIN, or -errno. */
+/* One message into @data (LINK_BYTES_MAX bytes): its length, 0 at the end, -EAGAIN, or -errno. */
 ssize_t link_receive(int fd, char *data);
 
 #endif

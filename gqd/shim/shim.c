@@ -264,7 +264,7 @@ static void order(struct shim *s, const char *message, size_t len)
 
 static void orders(struct shim *s)
 {
-	char data[LINK_MAX];
+	char data[LINK_BYTES_MAX];
 	ssize_t n;
 
 	while ((n = link_receive(s->link_fd, data)) > 0)
