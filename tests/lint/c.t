@@ -4,8 +4,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "${GQ_TOP:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
 cd "$GQ_TOP" || exit 1
-sources=$({ git ls-files '*.c' '*.h' 2>/dev/null || find . -name '*.[ch]'; } | while read -r f; do
-	[ ! -f "$f" ] || echo "$f"; done)
+sources=$(tests/lib/sources '*.c' '*.h')
 
 if command -v cppcheck >/dev/null; then
 	# Not asked about: what gcc tells better (uninitvar), what _cleanup_ does behind its back (leaks).

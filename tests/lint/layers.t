@@ -76,7 +76,7 @@ sub resolve {
 	return undef;
 }
 
-my @files = grep { /\.[ch]$/ } split /\n/, `git ls-files 2>/dev/null || find [a-z]* -path 'build*' -prune -o -type f -print`;
+my @files = split /\n/, `tests/lib/sources '*.c' '*.h'`;
 my (%user, @lost, @crossed);
 for my $file (@files) {
 	my $room = room_of($file);

@@ -6,8 +6,7 @@
 cd "$GQ_TOP" || exit 1
 command -v shellcheck >/dev/null || skip_all "shellcheck not found: apt-get install shellcheck"
 
-{ git ls-files 2>/dev/null || find . -type f; } | while read -r f; do
-	[ -f "$f" ] || continue
+tests/lib/sources | while read -r f; do
 	case $f in
 	tests/fuzz/corpus/* | tests/fixtures/*) ;;
 	*.sh) echo "$f" ;;

@@ -4,10 +4,7 @@
 # shellcheck source=tests/lib/tap.sh
 . "${GQ_TOP:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
 cd "$GQ_TOP" || exit 1
-git rev-parse --git-dir >/dev/null 2>&1 || skip_all "not a git checkout"
-
-# files PATTERN...: tracked ones that are there
-files() { git ls-files -- "$@" | while read -r f; do [ ! -f "$f" ] || echo "$f"; done; }
+files() { tests/lib/sources "$@"; }
 
 no_spdx=$(files '*.c' '*.h' '*.sh' '*.t' '*.py' Makefile.am configure.ac |
 	while read -r f; do head -n 3 "$f" | grep -q 'SPDX-License-Identifier: MIT' || echo "$f"; done)
@@ -24,18 +21,18 @@ banned=$(files '*.c' '*.h' | grep -vE '^(lib/base/banned.h$|tests/)' |
 	xargs grep -nE "(^|[^A-Za-z0-9_.>])($words)\(" | grep -vE ':[0-9]+:\s*(\*|/[*/])')
 is 'no banned function is called outside of tests' "$banned" ''
 
-generated=$(git ls-files | grep -E '(^|/)(configure|Makefile(\.in)?|config\.(h|status|log)(\.in)?|aclocal\.m4)$|\.(o|lo|la|a|so|gcno|gcda)$')
+generated=$(files | grep -E '(^|/)(configure|Makefile(\.in)?|config\.(h|status|log)(\.in)?|aclocal\.m4)$|\.(o|lo|la|a|so|gcno|gcda)$')
 is 'nothing generated is committed' "$generated" ''
 
 # Paths that only mean something on the machine of whoever wrote them, and notes to oneself.
 places='(^|[^A-Za-z0-9_.*-])/(root|home/[a-z]+|mnt)/[A-Za-z]|(^|[[:space:]=])/work/[A-Za-z]'
-local_paths=$(git ls-files | grep -v '^tests/lint/text.t$' | xargs grep -nIE "$places" 2>/dev/null |
+local_paths=$(files | grep -v '^tests/lint/text.t$' | xargs grep -nIE "$places" 2>/dev/null |
 	grep -vE '/home/(alice|bob|carol|user|you|me|ann|joe)')
 is 'no path of a private machine' "$local_paths" ''
-notes=$(git ls-files | grep -v '^tests/lint/text.t$' | xargs grep -nIwE 'TODO|FIXME|XXX|HACK' 2>/dev/null |
+notes=$(files | grep -v '^tests/lint/text.t$' | xargs grep -nIwE 'TODO|FIXME|XXX|HACK' 2>/dev/null |
 	grep -vE '# TODO|XXXX|"XXX')
 is 'no unfinished business in comments' "$notes" ''
-hosts=$(git ls-files | grep -v '^tests/lint/text.t$' | xargs grep -nIE '(deb|ftp|snapshot|security)\.debian\.org' 2>/dev/null)
+hosts=$(files | grep -v '^tests/lint/text.t$' | xargs grep -nIE '(deb|ftp|snapshot|security)\.debian\.org' 2>/dev/null)
 is 'no archive host is named: apt knows them' "$hosts" ''
 
 # One line of tabs or of spaces, never a trailing blank, always a newline at the end
