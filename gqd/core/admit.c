@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
- * admit.c - who gets a card
+ * admit.c - whether a job gets a card now, which, and why not
  * A job is admitted when the idle window of every card it takes is at least what the job needs, its
  * VRAM fits, and it could leave within the notice that the online side gives. Among the cards that do,
  * the tightest window that still holds the job's remaining time wins, so that calm cards stay for
- * long jobs. A job that waits for several cards at once is not starved: after GANG_WAIT the jobs
- * behind it do not take single cards any more. */
+ * long jobs. */
+#include "base/mem.h"
 #include "core_priv.h"
 
-#define GANG_WAIT  GQ_SEC(300)
 #define START_COST GQ_MSEC(100)
 
 /* The smallest window that is worth starting the job in, its exit promise not counted. */
@@ -37,27 +36,74 @@ static gq_time admit_notice(const struct core *c, const struct card *card)
 	return least;
 }
 
-/* REASON_NONE = the card may be lent to the job now; *ret_until = when it must have left. */
-static enum reason admit_card(const struct core *c, const struct card *card, const struct job *j,
-	gq_time now, gq_time *ret_until)
+static bool admit_has_service(const struct core *c, const struct card *card)
 {
-	struct claim claim;
-	gq_time promise = core_promise(c, j);
+	for EACH (struct service, s, c->services, i)
+		if (service_has_card(s, card->index))
+			return true;
+	return false;
+}
 
-	if (!window_card_is_free(c, card, now))
+/* Does somebody share the card by VRAM, so that each job has a window of its own? */
+static bool admit_is_shared(const struct core *c, const struct card *card)
+{
+	for EACH (struct reservation, r, c->reservations, i)
+		if (r->vram_mib && reserve_is_live(r) && reserve_has_card(r, card->index))
+			return true;
+	return false;
+}
+
+/* The same for every job that asks within one step: looked up once. */
+const struct offer *admit_offers(const struct core *core, gq_time now)
+{
+	struct core *c = (struct core *)core; /* a cache: nobody can tell */
+	const struct job any = {0};
+
+	if (c->offers_at == now && c->n_offers == c->cards.len)
+		return c->offers;
+	if (c->n_offers != c->cards.len)
+		c->offers = xrealloc(c->offers, c->cards.len, sizeof(*c->offers));
+	c->n_offers = c->cards.len;
+	c->offers_at = now;
+	for EACH (const struct card, card, c->cards, i) {
+		struct offer *o = &c->offers[i];
+
+		*o = (struct offer){.free = window_card_is_free_of_online(c, card, now)};
+		if (!o->free)
+			continue;
+		o->service = admit_has_service(c, card);
+		o->shared = admit_is_shared(c, card);
+		o->lendable_mib = core_card_lendable_mib(c, card, now);
+		o->until = window_claim(c, card, &any, now).at;
+		o->notice = admit_notice(c, card);
+	}
+	return c->offers;
+}
+
+struct need admit_needs(const struct core *c, const struct job *j)
+{
+	return (struct need){core_promise(c, j), admit_need(c, j)};
+}
+
+/* REASON_NONE = the card may be lent to the job now; *ret_until = when it must have left. */
+static enum reason admit_card(const struct core *c, const struct card *card, const struct offer *o,
+	const struct job *j, const struct need *need, gq_time now, gq_time *ret_until)
+{
+	gq_time until = o->until;
+
+	if (!o->free || card->job || !o->lendable_mib)
 		return REASON_RESOURCES;
-	if (!core_card_lendable_mib(c, card, now))
-		return REASON_RESOURCES;
-	if (j->vram_mib > core_card_lendable_mib(c, card, now))
+	if (j->vram_mib > o->lendable_mib)
 		return REASON_VRAM;
-	claim = window_claim(c, card, j, now);
-	if (claim.at <= now)
+	if (o->shared)
+		until = window_claim(c, card, j, now).at;
+	if (until <= now)
 		return REASON_RESOURCES;
-	if (claim.at != GQ_NEVER && claim.at - now - promise < admit_need(c, j))
+	if (until != GQ_NEVER && until - now - need->promise < need->window)
 		return REASON_WINDOW;
-	if (promise > admit_notice(c, card))
+	if (need->promise > o->notice)
 		return REASON_PROMISE;
-	*ret_until = claim.at;
+	*ret_until = until;
 	return REASON_NONE;
 }
 
@@ -79,14 +125,6 @@ static bool pick_better(const struct pick *a, const struct pick *b, gq_time wish
 	if (a->service != b->service)
 		return b->service;
 	return a->card < b->card;
-}
-
-static bool admit_has_service(const struct core *c, const struct card *card)
-{
-	for EACH (struct service, s, c->services, i)
-		if (service_has_card(s, card->index))
-			return true;
-	return false;
 }
 
 static void pick_insert(struct pick *picks, size_t *n, size_t max, struct pick p, gq_time wish)
@@ -116,9 +154,10 @@ static int reason_rank(enum reason r)
 	}
 }
 
-enum reason admit_place(const struct core *c, const struct job *j, gq_time now, uint16_t *cards,
-	size_t *ret_n)
+enum reason admit_find(const struct core *c, const struct job *j, const struct need *need,
+	gq_time now, uint16_t *cards, size_t *ret_n)
 {
+	const struct offer *offers;
 	struct pick picks[JOB_CARDS_MAX];
 	enum reason worst = REASON_NODE_DOWN, r;
 	gq_time wish = GQ_NEVER;
@@ -129,18 +168,18 @@ enum reason admit_place(const struct core *c, const struct job *j, gq_time now, 
 	if (j->begin_at > now)
 		return j->reason == REASON_RETRY ? REASON_RETRY : REASON_BEGIN_TIME;
 	if (j->time_limit != GQ_NEVER)
-		wish = now + j->time_limit - j->ran + core_promise(c, j);
+		wish = now + j->time_limit - j->ran + need->promise;
+	offers = admit_offers(c, now);
 	for EACH (const struct card, card, c->cards, i) {
-		struct pick p = {.card = card->index};
+		struct pick p = {.card = card->index, .service = offers[i].service};
 
 		if (!card->present || !window_card_suits(c, card, j))
 			continue;
-		r = admit_card(c, card, j, now, &p.until);
+		r = admit_card(c, card, &offers[i], j, need, now, &p.until);
 		if (reason_rank(r) > reason_rank(worst))
 			worst = r;
 		if (r != REASON_NONE)
 			continue;
-		p.service = admit_has_service(c, card);
 		pick_insert(picks, &n, j->gpus, p, wish);
 	}
 	if (n < j->gpus)
@@ -149,6 +188,14 @@ enum reason admit_place(const struct core *c, const struct job *j, gq_time now, 
 		cards[i] = picks[i].card;
 	*ret_n = n;
 	return REASON_NONE;
+}
+
+enum reason admit_place(const struct core *c, const struct job *j, gq_time now, uint16_t *cards,
+	size_t *ret_n)
+{
+	const struct need need = admit_needs(c, j);
+
+	return admit_find(c, j, &need, now, cards, ret_n);
 }
 
 /* Could some set of cards of this machine, all idle, hold the job? */
@@ -186,126 +233,4 @@ int admit_check_ever(const struct core *c, const struct job *j, struct gq_err *e
 			"vram: asked for %lld MiB on each of %u cards, only %zu can ever lend that much",
 			(long long)j->vram_mib, j->gpus, fits);
 	return 0;
-}
-
-static size_t admit_free_cards(const struct core *c, gq_time now)
-{
-	size_t n = 0;
-
-	for EACH (const struct card, card, c->cards, i)
-		n += window_card_is_free(c, card, now);
-	return n;
-}
-
-static void admit_job(struct core *c, struct entry *e, const uint16_t *cards, size_t n, gq_time now,
-	struct effects *fx)
-{
-	bool restore = e->row.state == JOB_STORED;
-
-	queue_remove(c, e);
-	job_move_or_die(c, e, MOVE_ADMIT);
-	job_take_cards(c, e, cards, n);
-	e->row.incarnation++;
-	e->row.restored = restore;
-	e->row.reason = REASON_NONE;
-	e->row.begin_at = 0;
-	fx_add(fx, restore ? FX_RESTORE : FX_START, &e->row);
-	note_job(c, e);
-	note_audit(c, now, AUDIT_JOB, e->row.id, (uid_t)-1, "%s on card %u%s, incarnation %u",
-		restore ? "restoring" : "starting", cards[0], n > 1 ? " and others" : "",
-		e->row.incarnation);
-}
-
-/* Would the job have its cards if our own jobs left theirs? *ret_until = how long that holds. */
-static bool admit_is_next(const struct core *c, const struct job *j, gq_time now, gq_time *ret_until)
-{
-	gq_time promise = core_promise(c, j), need = admit_need(c, j), until = GQ_NEVER;
-	size_t n = 0;
-
-	for EACH (const struct card, card, c->cards, i) {
-		gq_time at;
-
-		if (!window_card_suits(c, card, j) || (!card->job && !window_card_is_free(c, card, now)))
-			continue;
-		at = window_claim(c, card, j, now).at;
-		if (at != GQ_NEVER && at - now - promise < need)
-			continue;
-		n++;
-		if (at != GQ_NEVER && at - promise - need + 1 < until)
-			until = at - promise - need + 1;
-	}
-	*ret_until = until;
-	return n >= j->gpus;
-}
-
-/* Does this waiting job keep the ones behind it from taking single cards? */
-static bool admit_blocks(struct core *c, const struct job *j, enum reason r, gq_time now)
-{
-	gq_time until;
-
-	if (r != REASON_RESOURCES || j->gpus < 2 || j->begin_at > now ||
-		now - j->submitted_at < GANG_WAIT || !admit_is_next(c, j, now, &until))
-		return false;
-	c->gang_waits = true;
-	if (until < c->next_begin)
-		c->next_begin = until;
-	return true;
-}
-
-void admit_pass(struct core *c, gq_time now, struct effects *fx)
-{
-	size_t free = admit_free_cards(c, now), n;
-	uint16_t cards[JOB_CARDS_MAX];
-	struct entry *next;
-
-	c->replan = c->gang_waits = false;
-	c->next_begin = GQ_NEVER;
-	if (!c->conf.offline_fill)
-		return;
-	for (struct entry *e = queue_first(c); e && free; e = next) {
-		enum reason r;
-
-		next = queue_next(c, e);
-		if (e->row.begin_at > now && e->row.begin_at < c->next_begin)
-			c->next_begin = e->row.begin_at;
-		r = e->row.gpus > free ? REASON_RESOURCES : admit_place(c, &e->row, now, cards, &n);
-		if (r == REASON_NONE) {
-			admit_job(c, e, cards, n, now, fx);
-			free = admit_free_cards(c, now);
-		} else if (admit_blocks(c, &e->row, r, now)) {
-			break;
-		}
-	}
-}
-
-/* A new job when nothing else has changed: all before it have been looked at already. */
-void admit_new(struct core *c, struct entry *e, gq_time now, struct effects *fx)
-{
-	uint16_t cards[JOB_CARDS_MAX];
-	size_t n;
-
-	if (e->row.begin_at > now && e->row.begin_at < c->next_begin)
-		c->next_begin = e->row.begin_at;
-	if (c->gang_waits) /* it may stand before the gang */
-		c->replan = true;
-	if (c->replan)
-		return;
-	if (admit_place(c, &e->row, now, cards, &n) == REASON_NONE)
-		admit_job(c, e, cards, n, now, fx);
-}
-
-enum reason core_reason(const struct core *c, const struct job *j, gq_time now)
-{
-	uint16_t cards[JOB_CARDS_MAX];
-	const struct entry *first;
-	enum reason r;
-	size_t n;
-
-	if (j->state != JOB_PENDING && j->state != JOB_STORED)
-		return j->reason;
-	r = admit_place(c, j, now, cards, &n);
-	if (r != REASON_NONE && r != REASON_RESOURCES)
-		return r;
-	first = queue_first(c);
-	return first && first->row.id == j->id ? REASON_RESOURCES : REASON_PRIORITY;
 }

@@ -68,6 +68,8 @@ struct core *core_free(struct core *c)
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		ptrs_clear(all[i]);
 	map_clear(&c->by_id);
+	map_clear(&c->by_wish);
+	free(c->offers);
 	map_clear(&c->per_user);
 	free(c->audits);
 	free(c);
@@ -193,13 +195,14 @@ static void core_settle(struct core *c, gq_time now, struct effects *fx)
 	reserve_pass(c, now);
 	evict_pass(c, now, fx);
 	if (c->replan)
-		admit_pass(c, now, fx);
+		fill_pass(c, now, fx);
 	reserve_pass(c, now);
 	if (c->next_sweep <= now) {
 		c->sweep_before = now - c->conf.keep_ended;
 		c->next_sweep = now + SWEEP_EVERY;
 	}
 	core_set_deadline(c, now);
+	c->offers_at = 0; /* made before the last of this was decided */
 }
 
 int core_step(struct core *c, gq_time now, struct event *ev, struct effects *fx,
@@ -207,6 +210,7 @@ int core_step(struct core *c, gq_time now, struct event *ev, struct effects *fx,
 {
 	int r = 0;
 
+	c->offers_at = 0;
 	switch (ev->type) {
 	case EV_SUBMIT: r = job_submit(c, now, ev, fx, err); break;
 	case EV_CANCEL:

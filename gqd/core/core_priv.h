@@ -8,27 +8,53 @@
 #include "base/map.h"
 #include "core.h"
 
-/* One job in memory. The row comes first: a pointer to the one is a pointer to the other. */
-struct entry {
-	struct job row;
-	struct entry *next, *prev; /* in its bucket of the queue */
-	struct bucket *bucket;     /* NULL = not waiting in the queue */
-	bool dirty;
-	bool signalled;       /* --signal was sent for this eviction */
-	bool limit_signalled; /* --signal was sent for the time limit */
-};
-
-/* Waiting jobs of equal rank, by id. */
-struct bucket {
-	int64_t rank; /* level, then stored before new, then priority */
-	struct entry *head, *tail;
-};
-
 /* Something that wants a card at a time. */
 struct claim {
 	gq_time at;   /* GQ_NEVER = none */
 	uint8_t cause;
 	uint32_t ref; /* reservation or service */
+};
+
+/* One job in memory. The row comes first: a pointer to the one is a pointer to the other. */
+struct entry {
+	struct job row;
+	struct entry *next, *prev; /* in its bucket of the queue */
+	struct bucket *bucket;     /* NULL = not waiting in the queue */
+	struct claim claim;        /* on its cards, as of the present pass (evict.c) */
+	bool dirty;
+	bool signalled;       /* --signal was sent for this eviction */
+	bool limit_signalled; /* --signal was sent for the time limit */
+};
+
+/* What a waiting job asks for. */
+struct wish {
+	int64_t rank; /* level, then stored before new, then priority */
+	int64_t vram_mib;
+	gq_time time_min, grace, time_limit;
+	uint32_t own; /* job id: its wish is its own; 0 = others may wish the same */
+	uint16_t gpus;
+	uint8_t checkpoint;
+};
+
+/* Waiting jobs with the same wish, by id; never empty. */
+struct bucket {
+	struct wish wish;
+	uint64_t hash;
+	struct entry *head, *tail;
+};
+
+/* What a job asks of a card: the time to leave it, and the smallest window before that. */
+struct need {
+	gq_time promise, window;
+};
+
+/* What a card offers to any job, as seen at one moment (admit.c). */
+struct offer {
+	bool free;    /* but for the job on it */
+	bool shared;  /* its window depends on the job's VRAM */
+	bool service; /* a service owns it */
+	int64_t lendable_mib;
+	gq_time until, notice;
 };
 
 struct ptrs {
@@ -41,7 +67,11 @@ struct core {
 	struct map by_id;      /* job id → entry */
 	struct ptrs jobs;      /* entries by id */
 	struct ptrs holding;   /* entries with cards, in no order */
-	struct ptrs buckets;   /* by rank, highest first; empty ones stay */
+	struct ptrs buckets;   /* by rank, highest first, then by their first job */
+	struct map by_wish;    /* hash of a wish → its bucket */
+	struct offer *offers;  /* owned; by card index */
+	size_t n_offers;
+	gq_time offers_at;     /* 0 = to be made anew */
 	struct ptrs cards;     /* struct card, by index; no gaps */
 	struct ptrs services, reservations; /* by id */
 	struct ptrs dirty_jobs, dirty_services, dirty_reservations, dirty_evictions;
@@ -91,7 +121,7 @@ struct effect *fx_add(struct effects *fx, enum effect_type type, const struct jo
 void queue_add(struct core *c, struct entry *e);
 void queue_remove(struct core *c, struct entry *e);
 struct entry *queue_first(const struct core *c);
-struct entry *queue_next(const struct core *c, const struct entry *e);
+size_t queue_ahead(const struct core *c, const struct entry *e, size_t max); /* waiting before it */
 
 /* job.c: one job's life */
 struct entry *job_entry(const struct core *c, uint32_t id);
@@ -116,15 +146,22 @@ struct claim window_claim(const struct core *c, const struct card *card, const s
 	gq_time now);
 struct claim window_claim_all(const struct core *c, const struct job *j, gq_time now);
 bool window_is_foreign(const struct core *c, const struct card *card);
+bool window_card_is_free_of_online(const struct core *c, const struct card *card, gq_time now);
 bool window_card_is_free(const struct core *c, const struct card *card, gq_time now);
 int64_t window_cap_mib(const struct core *c, const struct card *card);
 int64_t window_ever_mib(const struct core *c, const struct card *card);
 bool window_is_full(const struct core *c, const struct card *card, const struct job *j, gq_time at);
 bool window_card_suits(const struct core *c, const struct card *card, const struct job *j);
 
-/* admit.c: who gets a card */
-void admit_pass(struct core *c, gq_time now, struct effects *fx);
-void admit_new(struct core *c, struct entry *e, gq_time now, struct effects *fx);
+/* fill.c: who of those that wait is started */
+void fill_pass(struct core *c, gq_time now, struct effects *fx);
+void fill_new(struct core *c, struct entry *e, gq_time now, struct effects *fx);
+
+/* admit.c: does a job get a card now */
+struct need admit_needs(const struct core *c, const struct job *j);
+const struct offer *admit_offers(const struct core *c, gq_time now);
+enum reason admit_find(const struct core *c, const struct job *j, const struct need *need, gq_time now,
+	uint16_t *cards, size_t *ret_n);
 enum reason admit_place(const struct core *c, const struct job *j, gq_time now, uint16_t *cards,
 	size_t *ret_n);
 gq_time admit_need(const struct core *c, const struct job *j);
@@ -147,7 +184,7 @@ int evict_wish(struct core *c, gq_time now, const struct event *ev, struct effec
 void evict_left(struct core *c, struct entry *e, gq_time now, enum how how, gq_time lost);
 void evict_store_failed(struct core *c, struct entry *e, gq_time now, const char *text,
 	struct effects *fx);
-gq_time evict_deadline(const struct core *c, gq_time now);
+gq_time evict_deadline(struct core *c, gq_time now);
 struct eviction *evict_row(const struct core *c, uint32_t id);
 enum job_move evict_exit_move(const struct job *j);
 int evict_signal(const struct job *j);

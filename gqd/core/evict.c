@@ -48,21 +48,27 @@ static void evict_text(const struct core *c, const struct claim *claim, char *bu
 }
 
 /* Jobs that must have left at the same moment share the disk: each is promised its turn's end. */
-static int evict_crowd(const struct core *c, gq_time at, gq_time now)
+static int evict_crowd(const struct core *c, gq_time at)
 {
 	int n = 0;
 
 	for EACH (const struct entry, e, c->holding, i)
-		n += cost_can_store(c, &e->row) && e->row.state != JOB_ENDING &&
-		     window_claim_all(c, &e->row, now).at == at;
+		n += e->claim.at == at && cost_can_store(c, &e->row) && e->row.state != JOB_ENDING;
 	return n > 1 ? n : 1;
+}
+
+/* Who wants the cards of the jobs that hold some: looked up once for all that follows. */
+static void evict_look(struct core *c, gq_time now)
+{
+	for EACH (struct entry, e, c->holding, i)
+		e->claim = window_claim_all(c, &e->row, now);
 }
 
 static gq_time evict_cost(const struct core *c, const struct job *j, gq_time due, gq_time now)
 {
 	gq_time cost = cost_leave(c, j);
 
-	return due > now && cost ? cost * evict_crowd(c, due, now) : cost;
+	return due > now && cost ? cost * evict_crowd(c, due) : cost;
 }
 
 /* When the exit period of a job that leaves for @due has to end. */
@@ -217,7 +223,7 @@ static bool evict_may(const struct core *c, const struct claim *claim)
 /* A later claim may come before the one the job leaves for, or that one may be gone. */
 static void evict_review(struct core *c, struct entry *e, gq_time now, struct effects *fx)
 {
-	struct claim claim = window_claim_all(c, &e->row, now);
+	struct claim claim = e->claim;
 	struct job *j = &e->row;
 	gq_time planned = j->store_at;
 	struct eviction *v;
@@ -288,36 +294,28 @@ static void evict_limit(struct core *c, struct entry *e, gq_time now, struct eff
 }
 
 /* When an ending job is killed: its own time, or before somebody needs the card. */
-static gq_time evict_kill_at(const struct core *c, const struct job *j, gq_time now)
+static gq_time evict_kill_at(const struct core *c, const struct entry *e)
 {
-	struct claim claim;
-	gq_time at;
+	gq_time at = evict_may(c, &e->claim) ? e->claim.at - cost_margin(c, 0) : GQ_NEVER;
 
-	if (j->kill_at == GQ_NEVER)
-		return GQ_NEVER;
-	claim = window_claim_all(c, j, now);
-	at = evict_may(c, &claim) ? claim.at - cost_margin(c, 0) : GQ_NEVER;
-	return at < j->kill_at ? at : j->kill_at;
+	return at < e->row.kill_at && e->row.kill_at != GQ_NEVER ? at : e->row.kill_at;
 }
 
 static void evict_one(struct core *c, struct entry *e, gq_time now, struct effects *fx)
 {
-	struct claim claim;
-
 	if (e->row.state == JOB_RUNNING || e->row.state == JOB_NOTICE)
 		evict_limit(c, e, now, fx);
 	switch (e->row.state) {
 	case JOB_STARTING:
 	case JOB_RESTORING:
 	case JOB_RUNNING:
-		claim = window_claim_all(c, &e->row, now);
-		if (evict_notice_at(c, &e->row, &claim, now) > now)
+		if (evict_notice_at(c, &e->row, &e->claim, now) > now)
 			return;
-		evict_start(c, e, &claim, now, fx);
+		evict_start(c, e, &e->claim, now, fx);
 		break;
 	case JOB_NOTICE: evict_review(c, e, now, fx); break;
 	case JOB_ENDING:
-		if (evict_kill_at(c, &e->row, now) <= now) {
+		if (evict_kill_at(c, e) <= now) {
 			fx_add(fx, FX_KILL, &e->row);
 			e->row.kill_at = GQ_NEVER;
 			note_job(c, e);
@@ -337,6 +335,7 @@ static void evict_one(struct core *c, struct entry *e, gq_time now, struct effec
 
 void evict_pass(struct core *c, gq_time now, struct effects *fx)
 {
+	evict_look(c, now);
 	/* ending a job may take it off the list: from the back */
 	for (size_t i = c->holding.len; i-- > 0;)
 		evict_one(c, c->holding.list[i], now, fx);
@@ -347,27 +346,26 @@ static gq_time earlier(gq_time a, gq_time b)
 	return a < b ? a : b;
 }
 
-gq_time evict_deadline(const struct core *c, gq_time now)
+gq_time evict_deadline(struct core *c, gq_time now)
 {
 	gq_time at = GQ_NEVER;
 
+	evict_look(c, now);
 	for EACH (const struct entry, e, c->holding, i) {
 		const struct job *j = &e->row;
-		struct claim claim;
 
 		switch (j->state) {
 		case JOB_STARTING:
 		case JOB_RESTORING:
 		case JOB_RUNNING:
-			claim = window_claim_all(c, j, now);
-			at = earlier(at, evict_notice_at(c, j, &claim, now));
+			at = earlier(at, evict_notice_at(c, j, &e->claim, now));
 			break;
 		case JOB_NOTICE:
 			at = earlier(at, j->store_at);
 			if (!e->signalled)
 				at = earlier(at, evict_signal_at(j));
 			break;
-		case JOB_ENDING: at = earlier(at, evict_kill_at(c, j, now)); break;
+		case JOB_ENDING: at = earlier(at, evict_kill_at(c, e)); break;
 		default: break;
 		}
 		if (j->state == JOB_RUNNING || j->state == JOB_NOTICE)

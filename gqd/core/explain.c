@@ -4,6 +4,22 @@
 
 #include "core_priv.h"
 
+enum reason core_reason(const struct core *c, const struct job *j, gq_time now)
+{
+	uint16_t cards[JOB_CARDS_MAX];
+	const struct entry *first;
+	enum reason r;
+	size_t n;
+
+	if (j->state != JOB_PENDING && j->state != JOB_STORED)
+		return j->reason;
+	r = admit_place(c, j, now, cards, &n);
+	if (r != REASON_NONE && r != REASON_RESOURCES)
+		return r;
+	first = queue_first(c);
+	return first && first->row.id == j->id ? REASON_RESOURCES : REASON_PRIORITY;
+}
+
 /* The longest window that any suitable free card offers this job; *ret_ref = what ends it. */
 static gq_time explain_longest(const struct core *c, const struct job *j, gq_time now,
 	uint16_t *ret_card, uint32_t *ret_ref)
@@ -31,12 +47,9 @@ static gq_time explain_longest(const struct core *c, const struct job *j, gq_tim
 
 static size_t explain_ahead(const struct core *c, const struct job *j)
 {
-	size_t n = 0;
+	const struct entry *e = job_entry(c, j->id);
 
-	for (const struct entry *e = queue_first(c); e && e->row.id != j->id && n < 1000;
-		e = queue_next(c, e))
-		n++;
-	return n;
+	return e && e->bucket ? queue_ahead(c, e, 1000) : 0;
 }
 
 static void explain_window(const struct core *c, const struct job *j, gq_time now, char *buf,

@@ -216,7 +216,7 @@ int job_submit(struct core *c, gq_time now, struct event *ev, struct effects *fx
 	note_audit(c, now, AUDIT_JOB, e->row.id, s->uid, "submitted");
 	ev->ret_id = e->row.id;
 	if (e->row.state == JOB_PENDING)
-		admit_new(c, e, now, fx);
+		fill_new(c, e, now, fx);
 	return 0;
 }
 

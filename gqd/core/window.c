@@ -157,10 +157,16 @@ struct claim window_claim_all(const struct core *c, const struct job *j, gq_time
 	return best;
 }
 
-/* Nothing of ours on it, seen, healthy, not foreign, below the idle threshold for the hold time. */
+/* Nothing of ours on it, and what is below. */
 bool window_card_is_free(const struct core *c, const struct card *card, gq_time now)
 {
-	if (card->job || !card->present || card->fault || card->busy || window_is_foreign(c, card))
+	return !card->job && window_card_is_free_of_online(c, card, now);
+}
+
+/* Seen, healthy, not foreign, below the idle threshold for the hold time. */
+bool window_card_is_free_of_online(const struct core *c, const struct card *card, gq_time now)
+{
+	if (!card->present || card->fault || card->busy || window_is_foreign(c, card))
 		return false;
 	if (!c->conf.unified && window_has_service(c, card))
 		return false;
