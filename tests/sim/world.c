@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 
-#define STEPS_PER_INSTANT 300
+#define TICKS_PER_INSTANT 40
 
 void world_init(struct world *w, uint64_t seed)
 {
@@ -115,11 +115,12 @@ static void world_turn(struct world *w)
 	check_step(w);
 }
 
-static void world_count_step(struct world *w)
+static void world_count_step(struct world *w, const struct event *ev)
 {
 	w->steps++;
-	if (++w->steps_here > STEPS_PER_INSTANT)
-		world_fail(w, "%u steps at one instant; the deadline lies %.3f s ahead", w->steps_here,
+	w->ticks_here += ev->type == EV_TICK;
+	if (w->ticks_here > TICKS_PER_INSTANT)
+		world_fail(w, "%u ticks at one instant; the deadline lies %.3f s ahead", w->ticks_here,
 			(double)(core_next_deadline(w->core) - w->now) / 1e9);
 }
 
@@ -131,7 +132,7 @@ int world_step(struct world *w, struct event *ev)
 
 	if (!w->core)
 		return -EAGAIN;
-	world_count_step(w);
+	world_count_step(w, ev);
 	before = check_hash(w);
 	r = core_step(w->core, w->now, ev, &w->fx, &err);
 	if (r < 0) {
@@ -192,7 +193,7 @@ static void world_move(struct world *w, gq_time to)
 	if (to <= w->now)
 		return;
 	w->now = to;
-	w->steps_here = 0;
+	w->ticks_here = 0;
 }
 
 void world_until(struct world *w, gq_time t)

@@ -73,7 +73,7 @@ struct world {
 	uint32_t last_job, last_service, last_reservation, last_eviction;
 	gq_time made_at[WORLD_ROWS]; /* reservations: when the wish was made or changed last */
 	gq_time conf_at;             /* when the settings changed last */
-	unsigned steps_here;         /* steps since the time moved */
+	unsigned ticks_here;         /* since the time moved */
 	unsigned steps, restarts, notices;
 	struct buf trace;
 	char broken[400]; /* "" = all rules hold */
