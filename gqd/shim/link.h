@@ -11,7 +11,7 @@
 #include "base/err.h"
 
 #define LINK_HEAD    "gq-shim=1"
-#define LINK_BYTES_MAX 4096 /* bytes of a message (LINK_MAX belongs to <limits.h>, where it is 127) */
+#define LINK_BYTES_MAX 4096 /* of a message; LINK_MAX is the name of something in <limits.h> */
 
 int link_listen(const char *path, struct gq_err *err); /* the socket, or -errno */
 int link_accept(int listen_fd);                        /* a peer that is our own user, or -errno */

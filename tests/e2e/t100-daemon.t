@@ -45,12 +45,12 @@ printf 'min_fill_granularity = "1s";\nmonitor: { idle_hold = "0s"; };\nquota: { 
 	>"$gq_dir/gq.conf"
 kill -HUP "$gqd_pid"
 ok 'SIGHUP: the new ratio is in force' \
-	"wait_for 'gqctl windows --json | jq -e \".[1].lendable_mib == 8192\"' 5"
+	"wait_for 'gqctl windows --json | jq -e \".[1].vram_mib == 8192\"' 5"
 not_ok 'for new jobs too' 'gqsub --vram 30G --wrap true'
 echo 'pool: {' >"$gq_dir/gq.conf"
 kill -HUP "$gqd_pid"
 ok 'a bad file is reported' "wait_for 'gqd_log | grep -q \"the old settings stay\"' 5"
-is 'and changes nothing' "$(gqctl windows --json | jq '.[1].lendable_mib')" 8192
+is 'and changes nothing' "$(gqctl windows --json | jq '.[1].vram_mib')" 8192
 printf 'min_fill_granularity = "1s";\n' >"$gq_dir/gq.conf"
 
 gqd_stop

@@ -17,8 +17,8 @@ is 'three cards on a box of two: status 1' $? 1
 like 'and why' "$out" 'gpus: asked for 3, this machine has 2'
 
 # 80G with 60G always reserved leaves 20G on card 0; card 1 may lend 40 % = 32G
-is 'card 0 lends what the service leaves' "$(gqctl windows --json | jq '.[0].lendable_mib')" 20480
-is 'card 1 lends the offline share' "$(gqctl windows --json | jq '.[1].lendable_mib')" 32768
+is 'card 0 lends what the service leaves' "$(gqctl windows --json | jq '.[0].vram_mib')" 20480
+is 'card 1 lends the offline share' "$(gqctl windows --json | jq '.[1].vram_mib')" 32768
 big=$(gq_submit --vram 30G --wrap 'sleep 60')
 ok 'a job of 30G starts' "gqctl wait $big --state R --timeout 10"
 is 'on card 1' "$(gqctl job "$big" --json | jq -c .cards)" '[1]'
@@ -34,7 +34,7 @@ r=$(gqctl reserve --in 50s --duration 1h --cards 0,1 | tr -dc 0-9)
 wait=$(gq_submit --vram 1G --wrap true)
 is 'a window of 50 s is too short for the pool' "$(reason "$wait")" WindowTooShort
 like 'and gqctl job says so with numbers' "$(gqctl job "$wait")" 'window'
-is 'gqctl windows offers nothing' "$(gqctl windows --json | jq -c '[.[].offered]')" '[false,false]'
+is 'gqctl windows offers nothing' "$(gqctl windows --json | jq -c '[.[].lendable]')" '[false,false]'
 gqctl unreserve "$r"
 ok 'without the reservation it runs' "gqctl wait $wait --state CD --timeout 10"
 
