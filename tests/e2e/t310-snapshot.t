@@ -139,6 +139,7 @@ assert named[5000:5005] == b"hello" and named[:4096] == bytes(4096)
 before = shared[0]
 time.sleep(0.2)
 assert shared[0] != before and len(alarms) > 5
+signal.setitimer(signal.ITIMER_REAL, 0)
 os.kill(child, 9)
 os.waitpid(child, 0)
 END
