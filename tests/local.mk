@@ -22,7 +22,7 @@ check-unit: $(UNIT_TESTS)
 	$(AM_V_at)$(RUN_TESTS) $(UNIT_TESTS)
 # SEEDS=1-1000 or SEEDS=42: which random worlds to try; the default is the program's own
 check-sim: $(SIM_TESTS)
-	$(AM_V_at)GQ_SEEDS='$(SEEDS)' $(RUN_TESTS) --timeout 3600 $(SIM_TESTS)
+	$(AM_V_at)$(if $(SEEDS),GQ_SEEDS='$(SEEDS)') $(RUN_TESTS) --timeout 3600 $(SIM_TESTS)
 check-e2e: all check-programs
 	$(AM_V_at)$(RUN_TESTS) $(E2E_TESTS)
 lint: all
