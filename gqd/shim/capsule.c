@@ -61,8 +61,8 @@ int capsule_make(const struct launch *l, int *ret_cgroup_fd, struct gq_err *err)
 	if (r < 0)
 		return r;
 	if (l->cgroup) {
-		if (mkdir(l->cgroup, 0755) < 0 && errno != EEXIST)
-			return gq_err_sys(err, -errno, "cgroup %s", l->cgroup);
+		if (mkdir(l->cgroup, 0755) < 0 && errno != EEXIST && dir_make(l->cgroup, 0755, err) < 0)
+			return gq_err_prefix(err, -EIO, "cgroup");
 		fd = open(l->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd < 0)
 			return gq_err_sys(err, -errno, "cgroup %s", l->cgroup);
