@@ -24,7 +24,8 @@ usage: ./setup.sh VERB
   build   build gq; the programs are then in build/bin
   demo    show gq at work on two simulated cards: lend, evict on time, resume
   check   run every test; the last line is "N passed, N failed[, N skipped]"
-  bench   measure, and print the tables of tests/bench
+          (--only WORD: those with WORD in their path)
+  bench   measure, and print the tables of tests/bench (or of the one that is named)
 
 Each verb first does what it needs of the earlier ones. Details go to build/log.
 END
@@ -129,17 +130,18 @@ do_check() {
 
 do_bench() {
 	do_build || return 1
-	found=0
-	for b in "$top"/tests/bench/*; do
-		if [ ! -f "$b" ] || [ ! -x "$b" ]; then
-			continue
-		fi
-		found=1
-		say "${b##*/}"
-		GQ_BUILD=$build "$b" || return 1
+	if [ $# -gt 0 ] && [ ! -x "$top/tests/bench/$1" ]; then
+		complain "no benchmark '$1'; there are:" "$(list_benches | sed 's|.*/||' | tr '\n' ' ')"
+		return 2
+	fi
+	for bench in $(if [ $# -gt 0 ]; then echo "$top/tests/bench/$1"; else list_benches; fi); do
+		say "${bench##*/}"
+		[ $# -eq 0 ] || shift
+		GQ_BUILD=$build "$bench" "$@" || return 1
 	done
-	[ "$found" -eq 1 ] || complain "tests/bench has no benchmark yet"
 }
+
+list_benches() { find "$top/tests/bench" -maxdepth 1 -type f -perm -100 | sort; }
 
 do_demo() {
 	do_build || return 1
@@ -153,7 +155,7 @@ deps) do_deps ;;
 build) do_build ;;
 demo) do_demo "$@" ;;
 check) do_check "$@" ;;
-bench) do_bench ;;
+bench) do_bench "$@" ;;
 help | -h | --help) help ;;
 *)
 	complain "unknown verb '$verb' (deps, build, demo, check or bench)"

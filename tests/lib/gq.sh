@@ -53,7 +53,7 @@ gq_tmp() {
 	[ -z "$gq_dir" ] || return 0
 	gq_dir=$(mktemp -d "${TMPDIR:-/tmp}/gq-test.XXXXXX") || bail "mktemp failed"
 	trap gq_cleanup EXIT
-	trap 'exit 143' INT TERM HUP
+	trap 'exit 143' INT TERM HUP PIPE
 	chmod 755 "$gq_dir"
 	mkdir "$gq_dir/state" "$gq_dir/run" "$gq_dir/work"
 	chmod 1777 "$gq_dir/work"
