@@ -4,7 +4,22 @@ libcheckpoint_a_SOURCES = %reldir%/engine.h %reldir%/engine.c %reldir%/criu.h %r
 	%reldir%/image.h %reldir%/image.c %reldir%/gate.h %reldir%/gate.c %reldir%/sum.h \
 	%reldir%/sum.c %reldir%/preflight.h %reldir%/preflight.c %reldir%/sockets.h \
 	%reldir%/sockets.c %reldir%/stats.h %reldir%/stats.c %reldir%/shm.h \
-	%reldir%/shm.c
+	%reldir%/shm.c %reldir%/gqi.h %reldir%/gqi_layout.h %reldir%/gqi.c
+
+# What needs zstd and threads; never in gq-shim
+noinst_LIBRARIES += libstream.a
+libstream_a_SOURCES = %reldir%/arena.h %reldir%/arena.c %reldir%/frame.h %reldir%/frame.c \
+	%reldir%/outfile.h %reldir%/outfile.c %reldir%/gqi_write.h %reldir%/gqi_write.c \
+	%reldir%/squeeze.h %reldir%/squeeze.c %reldir%/fetch.h %reldir%/fetch.c %reldir%/wire.h \
+	%reldir%/wire.c %reldir%/capture.h %reldir%/capture.c %reldir%/serve.h %reldir%/serve.c \
+	%reldir%/unpack.h %reldir%/unpack.c
+libstream_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZSTD_CFLAGS)
+stream_libs = libstream.a libcheckpoint.a libbase.a $(ZSTD_LIBS) -lpthread
+
+pkglibexec_PROGRAMS += bin/gq-streamer
+bin_gq_streamer_SOURCES = %reldir%/streamer.c
+bin_gq_streamer_LDADD = $(stream_libs) -lm
+bin_gq_streamer_LDFLAGS = $(client_ldflags)
 EXTRA_DIST += %reldir%/FORMAT.md
 
 UNIT_TESTS += tests/unit/test_checkpoint_image

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT
+ * fetch.h - frames of an image, read and decompressed ahead by several threads
+ * Promises: a piece that is done without an error holds exactly what was stored. */
+#ifndef GQ_CHECKPOINT_FETCH_H
+#define GQ_CHECKPOINT_FETCH_H
+
+#include <stdatomic.h>
+
+#include "gqi.h"
+
+#define FETCH_BYTES   (32u << 20) /* of pieces, unless a caller must have one more */
+#define FETCH_WORKERS 8u          /* at most */
+
+struct fetch;
+
+struct piece {
+	const struct gqi_frame *frame; /* borrowed */
+	unsigned char *raw;            /* frame->raw_n bytes */
+	atomic_bool done;
+	int result;
+	struct gq_err err;  /* result < 0 */
+	struct piece *next; /* the holder's */
+	unsigned char *stored;
+	struct piece *queue;
+	bool extra;
+};
+
+struct fetch *fetch_new(const struct gqi *g, unsigned workers);
+struct fetch *fetch_free(struct fetch *f); /* every piece was released; returns NULL */
+int fetch_fd(const struct fetch *f);       /* an eventfd: some piece is done */
+unsigned fetch_size(const struct fetch *f); /* pieces there are */
+
+/* NULL: all are in use, and it need not be (@must). */
+struct piece *fetch_begin(struct fetch *f, const struct gqi_frame *frame, bool must);
+void fetch_release(struct fetch *f, struct piece *p); /* done */
+
+#endif
