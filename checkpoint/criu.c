@@ -17,6 +17,7 @@
 #include "base/spawn.h"
 #include "gate.h"
 #include "image.h"
+#include "stream.h"
 
 #define ARGS_MAX 40
 #define LOG_MAX  (16u << 20)
@@ -37,22 +38,16 @@ static void args_add(struct args *a, const char *first, ...)
 	a->list[a->n] = NULL;
 }
 
-/* The gate is this same program: criu runs it without arguments, and gate_asked() knows. */
-static const char *own_path(void)
-{
-	static char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	path[n < 0 ? 0 : n] = '\0';
-	return path;
-}
-
 /* Files, locks and sockets that ordinary programs hold; each is documented in FORMAT.md. */
 static void args_common(struct args *a, const char *verb, const char *images, const char *work_dir,
 	const char *log)
 {
+	static char gate[PATH_MAX]; /* this same program: gate_asked() knows */
+	ssize_t n = readlink("/proc/self/exe", gate, sizeof(gate) - 1);
+
+	gate[n < 0 ? 0 : n] = '\0';
 	args_add(a, "criu", verb, "--no-default-config", "-v2", "-D", images, "-W", work_dir, "-o", log,
-		"--action-script", own_path(), "--manage-cgroups=ignore",
+		"--action-script", gate, "--manage-cgroups=ignore",
 		"--file-locks", "--link-remap", "--ghost-limit", "1G", "--tcp-established",
 		"--skip-in-flight", NULL);
 }
@@ -69,6 +64,8 @@ static void env_int(const char *name, int64_t value)
 static void env_set(const struct engine_job *job, pid_t last_pid)
 {
 	setenv(GATE_IMAGE_DIR, job->image_dir, 1);
+	setenv(GATE_WORK_DIR, job->work_dir, 1);
+	env_int(GATE_VERIFY, job->verify_all);
 	setenv(GATE_CGROUP, job->cgroup ? job->cgroup : "", 1);
 	unsetenv("CRIU_CONFIG_FILE");
 	if (job->criu_version)
@@ -80,15 +77,29 @@ static void env_set(const struct engine_job *job, pid_t last_pid)
 	env_int(GATE_LAST_PID, last_pid);
 }
 
-static _Noreturn void criu_exec(const struct engine_job *job, const struct args *a, pid_t last_pid,
-	int err_fd)
+/* Restored memory in 2 MiB pages (thp.c); more than what the image holds is never asked for. */
+static void env_thp(const struct image_info *image)
+{
+	char path[PATH_MAX];
+
+	if (!image || !image->streamed ||
+		access(program_path("gq_thp.so", path, sizeof(path)), R_OK) < 0)
+		return;
+	setenv("LD_PRELOAD", path, 1);
+	env_int("GQ_THP_BYTES", image->pages + image->pages / 4);
+}
+
+static _Noreturn void criu_exec(const struct engine_job *job, const struct args *a,
+	const struct image_info *image, int err_fd)
 {
 	spawn_signals_default();
 	setpgid(0, 0);
 	umask(0077);
 	dup2(err_fd, STDERR_FILENO);
-	env_set(job, last_pid);
-	if (strchr(job->criu, '/'))
+	env_set(job, image ? image->last_pid : 0);
+	env_thp(image);
+	/* criu finds its streamer's socket by "-D .": a path could be too long for a socket. */
+	if (chdir(job->work_dir) == 0 && strchr(job->criu, '/'))
 		execv(job->criu, (char *const *)a->list);
 	else
 		execvp(job->criu, (char *const *)a->list);
@@ -96,57 +107,69 @@ static _Noreturn void criu_exec(const struct engine_job *job, const struct args 
 	_exit(127);
 }
 
-static int criu_start(const struct engine_job *job, const struct args *a, int cgroup_fd,
-	pid_t last_pid, struct criu_run *ret, struct gq_err *err)
+/* @file: the image that is written (@image NULL) or read by a streamer; NULL = without. */
+static int criu_start(const struct engine_job *job, const struct args *a, const char *file,
+	const struct image_info *image, struct criu_run *ret, struct gq_err *err)
 {
 	int fds[2];
-	pid_t pid;
+	pid_t pid = 0;
 
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return gq_err_sys(err, -errno, "pipe");
 	unlink(ret->log);
-	pid = spawn_fork(cgroup_fd, 0);
-	if (pid == 0)
-		criu_exec(job, a, last_pid, fds[1]);
+	ret->err_fd = fds[0];
+	if (file)
+		pid = image ? stream_serve(job, file, fds[1], err) : stream_capture(job, file, fds[1], err);
+	if (pid >= 0) {
+		ret->streamer = pid;
+		/* What is restored is born in the job's cgroup; who dumps it must stay outside. */
+		pid = spawn_fork(image ? job->cgroup_fd : -1, 0);
+		if (pid == 0)
+			criu_exec(job, a, image, fds[1]);
+		if (pid < 0)
+			gq_err_sys(err, (int)pid, "fork");
+	}
 	close(fds[1]);
 	if (pid < 0) {
-		close(fds[0]);
-		return gq_err_sys(err, (int)pid, "fork");
+		criu_close(job, ret);
+		return (int)pid;
 	}
 	ret->pid = pid;
-	ret->err_fd = fds[0];
 	return 0;
 }
 
 int criu_dump(const struct engine_job *job, struct criu_run *ret, struct gq_err *err)
 {
-	char images[PATH_MAX], log[64], root[16];
+	char dir[PATH_MAX], file[PATH_MAX + 16], log[64], root[16];
 	struct args a = {0};
 
-	image_path_tmp(images, sizeof(images), job->image_dir, job->job, job->incarnation);
+	image_path_tmp(dir, sizeof(dir), job->image_dir, job->job, job->incarnation);
+	snprintf(file, sizeof(file), "%s/%s", dir, IMAGE_FILE);
 	snprintf(log, sizeof(log), "dump.%lld.log", (long long)job->incarnation);
 	snprintf(root, sizeof(root), "%d", (int)job->root);
 	snprintf(ret->log, sizeof(ret->log), "%.400s/%s", job->work_dir, log);
-	args_common(&a, "dump", images, job->work_dir, log);
-	args_add(&a, "-t", root, "--timeout", "60", "--network-lock", "skip", NULL);
+	args_common(&a, "dump", ".", job->work_dir, log);
+	args_add(&a, "--stream", "-t", root, "--timeout", "60", "--network-lock", "skip", NULL);
 	if (job->cgroup)
 		args_add(&a, "--freeze-cgroup", job->cgroup, NULL);
-	return criu_start(job, &a, -1, 0, ret, err);
+	return criu_start(job, &a, file, NULL, ret, err);
 }
 
-int criu_restore(const struct engine_job *job, pid_t last_pid, struct criu_run *ret,
-	struct gq_err *err)
+int criu_restore(const struct engine_job *job, const struct image_info *image,
+	struct criu_run *ret, struct gq_err *err)
 {
-	char images[PATH_MAX], log[64];
+	char dir[PATH_MAX], file[PATH_MAX + 16], log[64];
 	struct args a = {0};
 
-	image_path(images, sizeof(images), job->image_dir, job->job, job->image);
+	image_path(dir, sizeof(dir), job->image_dir, job->job, job->image);
+	snprintf(file, sizeof(file), "%s/%s", dir, IMAGE_FILE);
 	snprintf(log, sizeof(log), "restore.%lld.log", (long long)job->incarnation);
 	snprintf(ret->log, sizeof(ret->log), "%.400s/%s", job->work_dir, log);
-	args_common(&a, "restore", images, job->work_dir, log);
+	args_common(&a, "restore", image->streamed ? "." : dir, job->work_dir, log);
 	args_add(&a, "-d", NULL);
-	/* Born in the job's new cgroup, and so is everything that it restores. */
-	return criu_start(job, &a, job->cgroup_fd, last_pid, ret, err);
+	if (image->streamed)
+		args_add(&a, "--stream", NULL);
+	return criu_start(job, &a, image->streamed ? file : NULL, image, ret, err);
 }
 
 static bool is_harmless(const char *line)
@@ -209,9 +232,11 @@ void criu_reason(struct criu_run *run, int status, char *ret, size_t size)
 			run->log);
 }
 
-void criu_close(struct criu_run *run)
+void criu_close(const struct engine_job *job, struct criu_run *run)
 {
 	if (run->err_fd >= 0)
 		close(TAKE_FD(run->err_fd));
-	run->pid = 0;
+	if (run->streamer > 0)
+		stream_stop(job, run->streamer);
+	run->pid = run->streamer = 0;
 }

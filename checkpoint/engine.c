@@ -3,6 +3,7 @@
  * A step either is done at once or starts a child and is done when that has ended. */
 #include "engine.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,8 +18,10 @@
 #include "criu.h"
 #include "image.h"
 #include "preflight.h"
+#include "raw.h"
 #include "shm.h"
 #include "stats.h"
+#include "stream.h"
 
 struct step {
 	const char *name; /* begins the text of its failure */
@@ -89,23 +92,40 @@ static int dump_end(struct engine *e, int status, struct gq_err *err)
 	return gq_err_set(err, -EIO, "%s", text);
 }
 
-static _Noreturn void verify_run(const struct engine_job *job, int fd)
+/* A folder of the first format is read whole: nobody checks it while it is restored. */
+static int raw_check(const char *dir, int *ret_shm_fd, struct gq_err *err)
 {
+	char path[PATH_MAX + 16];
+	int r = raw_verify(dir, err);
+
+	snprintf(path, sizeof(path), "%s/%s", dir, SHM_FILE);
+	if (!r)
+		*ret_shm_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return r;
+}
+
+static _Noreturn void verify_run(const struct engine *e, int fd)
+{
+	char dir[PATH_MAX], file[PATH_MAX + 16];
 	struct gq_err err = {0};
-	char path[PATH_MAX];
-	int r;
+	int shm = -1, r;
 
 	setpgid(0, 0);
-	r = image_verify(job->image_dir, job->job, job->image, &err);
-	image_path(path, sizeof(path), job->image_dir, job->job, job->image);
-	if (!r)
-		r = shm_load(path, &err);
+	image_path(dir, sizeof(dir), e->job.image_dir, e->job.job, e->job.image);
+	snprintf(file, sizeof(file), "%s/%s", dir, IMAGE_FILE);
+	if (e->image.streamed)
+		r = stream_cat(file, SHM_FILE, fd, &shm, &err);
+	else
+		r = raw_check(dir, &shm, &err);
+	if (r >= 0 && shm >= 0)
+		r = shm_load(shm, &err);
 	if (r < 0)
 		dprintf(fd, "%s\n", err.text);
 	_exit(r < 0);
 }
 
-/* In a child, as it reads every byte of the image; it also fills /dev/shm. */
+/* What must be read before criu is: in a child, as it may be much. The rest of a streamed image is
+ * checked on its way into criu. */
 static int verify_begin(struct engine *e, struct gq_err *err)
 {
 	int fds[2], r;
@@ -114,11 +134,13 @@ static int verify_begin(struct engine *e, struct gq_err *err)
 	if (r < 0)
 		return r;
 	e->result.root = e->image.root;
-	if (pipe(fds) < 0)
+	if (e->image.streamed && !e->image.has_shm)
+		return 0;
+	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return gq_err_sys(err, -errno, "pipe");
 	e->run.pid = spawn_fork(-1, 0);
 	if (e->run.pid == 0)
-		verify_run(&e->job, fds[1]);
+		verify_run(e, fds[1]);
 	close(fds[1]);
 	e->run.err_fd = fds[0];
 	return e->run.pid < 0 ? gq_err_sys(err, (int)e->run.pid, "fork") : 1;
@@ -143,7 +165,7 @@ static int restore_begin(struct engine *e, struct gq_err *err)
 
 	if (r < 0)
 		return gq_err_sys(err, r, "criu");
-	r = criu_restore(&e->job, e->image.last_pid, &e->run, err);
+	r = criu_restore(&e->job, &e->image, &e->run, err);
 	return r < 0 ? r : 1;
 }
 
@@ -235,7 +257,7 @@ struct engine *engine_free(struct engine *e)
 		return NULL;
 	if (e->run.pid > 0)
 		kill(-e->run.pid, SIGKILL);
-	criu_close(&e->run);
+	criu_close(&e->job, &e->run);
 	free(e);
 	return NULL;
 }
@@ -256,12 +278,18 @@ bool engine_reaped(struct engine *e, pid_t pid, int status)
 	struct gq_err err = {0};
 	int r;
 
-	if (e->state != ENGINE_BUSY || pid != e->run.pid)
+	if (e->state != ENGINE_BUSY)
+		return false;
+	if (pid == e->run.streamer) {
+		e->run.streamer = 0; /* done, or criu and the gate will notice */
+		return true;
+	}
+	if (pid != e->run.pid)
 		return false;
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		helpers_end(pid);
 	r = e->step->end(e, status, &err);
-	criu_close(&e->run);
+	criu_close(&e->job, &e->run);
 	if (r < 0) {
 		failed(e, &err);
 		return true;

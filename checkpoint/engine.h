@@ -30,6 +30,7 @@ struct engine_job {
 	const char *cgroup;    /* the job's */
 	int cgroup_fd;
 	gq_time timeout;       /* of all steps together */
+	bool verify_all;       /* store: read back every byte before the job is ended */
 };
 
 enum engine_state { ENGINE_BUSY, ENGINE_DONE, ENGINE_FAILED };

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +12,23 @@
 
 #include "base/cleanup.h"
 #include "base/fault.h"
-#include "base/mem.h"
+#include "facts.h"
 #include "image.h"
 #include "shm.h"
+#include "stream.h"
 
 #define ACTION "CRTOOLS_SCRIPT_ACTION" /* set by criu */
 
-static int64_t env_int(const char *name)
+static const char *env_text(const char *name)
 {
 	const char *v = getenv(name);
 
-	return v ? strtoll(v, NULL, 10) : 0;
+	return v ? v : "";
+}
+
+static int64_t env_int(const char *name)
+{
+	return strtoll(env_text(name), NULL, 10);
 }
 
 static pid_t last_pid(void)
@@ -35,23 +42,42 @@ static pid_t last_pid(void)
 /* From here on the job cannot run even if criu dies: what is published stays the truth. */
 static int freeze(const char *value)
 {
-	const char *cgroup = getenv(GATE_CGROUP);
 	char path[PATH_MAX];
 	_cleanup_close_ int fd = -1;
 
-	snprintf(path, sizeof(path), "%s/cgroup.freeze", cgroup ? cgroup : "");
+	snprintf(path, sizeof(path), "%s/cgroup.freeze", env_text(GATE_CGROUP));
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	return fd < 0 || write(fd, value, 1) != 1 ? -errno : 0;
 }
 
-static int save_and_publish(const char *dir, struct image_info *info, struct gq_err *err)
+static int shm_send(int streamer, struct gq_err *err)
 {
-	char tmp[PATH_MAX];
+	_cleanup_close_ int fd = -1;
 	int r;
 
-	image_path_tmp(tmp, sizeof(tmp), dir, info->job, info->incarnation);
-	r = shm_save(tmp, err);
-	return r < 0 ? r : image_publish(dir, info, err);
+	if (!shm_any())
+		return 0;
+	r = stream_gate_file(streamer, SHM_FILE, &fd, err);
+	return r < 0 ? r : shm_save(fd, err);
+}
+
+/* Has the streamer finish the image, then looks whether the disk holds one. */
+static int finish_and_publish(struct image_info *info, struct gq_err *err)
+{
+	_cleanup_buf_ struct buf manifest = BUF_INIT;
+	_cleanup_close_ int streamer = -1;
+	int r = stream_gate_open(env_text(GATE_WORK_DIR), &streamer, err);
+
+	if (!r)
+		r = shm_send(streamer, err);
+	if (r < 0)
+		return r;
+	image_lines(info, &manifest);
+	facts_lines(info->root, getppid(), &manifest);
+	r = stream_gate_commit(streamer, buf_c(&manifest), err);
+	if (r < 0)
+		return r;
+	return image_publish(env_text(GATE_IMAGE_DIR), info, env_int(GATE_VERIFY), err);
 }
 
 static int post_dump(void)
@@ -64,16 +90,14 @@ static int post_dump(void)
 		.last_pid = last_pid(),
 		.created = gq_now(),
 	};
-	const char *dir = getenv(GATE_IMAGE_DIR), *criu = getenv(GATE_CRIU);
 	struct gq_err err = {0};
-	int r;
+	int r = freeze("1");
 
-	str_copy(info.criu, sizeof(info.criu), criu ? criu : "unknown");
-	r = freeze("1");
+	signal(SIGPIPE, SIG_IGN); /* a streamer that died is an error like others */
 	if (r < 0)
-		gq_err_sys(&err, r, "freeze %s", getenv(GATE_CGROUP));
+		gq_err_sys(&err, r, "freeze %s", env_text(GATE_CGROUP));
 	else
-		r = save_and_publish(dir ? dir : "", &info, &err);
+		r = finish_and_publish(&info, &err);
 	if (r < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		freeze("0");

@@ -4,14 +4,16 @@ libcheckpoint_a_SOURCES = %reldir%/engine.h %reldir%/engine.c %reldir%/criu.h %r
 	%reldir%/image.h %reldir%/image.c %reldir%/gate.h %reldir%/gate.c %reldir%/sum.h \
 	%reldir%/sum.c %reldir%/preflight.h %reldir%/preflight.c %reldir%/sockets.h \
 	%reldir%/sockets.c %reldir%/stats.h %reldir%/stats.c %reldir%/shm.h \
-	%reldir%/shm.c %reldir%/gqi.h %reldir%/gqi_layout.h %reldir%/gqi.c
+	%reldir%/shm.c %reldir%/gqi.h %reldir%/gqi_layout.h %reldir%/gqi.c %reldir%/raw.h %reldir%/raw.c \
+	%reldir%/stream.h %reldir%/stream.c %reldir%/wire.h %reldir%/wire.c %reldir%/facts.h \
+	%reldir%/facts.c
 
 # What needs zstd and threads; never in gq-shim
 noinst_LIBRARIES += libstream.a
 libstream_a_SOURCES = %reldir%/arena.h %reldir%/arena.c %reldir%/frame.h %reldir%/frame.c \
 	%reldir%/outfile.h %reldir%/outfile.c %reldir%/gqi_write.h %reldir%/gqi_write.c \
-	%reldir%/squeeze.h %reldir%/squeeze.c %reldir%/fetch.h %reldir%/fetch.c %reldir%/wire.h \
-	%reldir%/wire.c %reldir%/capture.h %reldir%/capture.c %reldir%/serve.h %reldir%/serve.c \
+	%reldir%/squeeze.h %reldir%/squeeze.c %reldir%/fetch.h %reldir%/fetch.c \
+	%reldir%/capture.h %reldir%/capture.c %reldir%/serve.h %reldir%/serve.c \
 	%reldir%/unpack.h %reldir%/unpack.c
 libstream_a_CPPFLAGS = $(AM_CPPFLAGS) $(ZSTD_CFLAGS)
 stream_libs = libstream.a libcheckpoint.a libbase.a $(ZSTD_LIBS) -lpthread
@@ -26,3 +28,8 @@ UNIT_TESTS += tests/unit/test_checkpoint_image
 tests_unit_test_checkpoint_image_SOURCES = tests/unit/test_checkpoint_image.c
 tests_unit_test_checkpoint_image_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
 tests_unit_test_checkpoint_image_LDADD = libcheckpoint.a libbase.a $(CMOCKA_LIBS)
+# Preloaded into criu; beside gq-shim, which names it
+pkglibexec_PROGRAMS += bin/gq_thp.so
+bin_gq_thp_so_SOURCES = %reldir%/thp.c
+bin_gq_thp_so_CFLAGS = $(AM_CFLAGS) -fPIC
+bin_gq_thp_so_LINK = $(CC) $(bin_gq_thp_so_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) -shared -o $@

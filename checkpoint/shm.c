@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,6 @@ struct run {
 struct saver {
 	int fd;          /* the archive */
 	struct map seen; /* inode → first name (owned), of files with several names */
-	size_t n;
 };
 
 static int save_run(struct saver *s, int file, int64_t from, int64_t to)
@@ -100,7 +98,6 @@ static int save_head(struct saver *s, enum entry_type type, const struct stat *s
 	};
 	int r = write_all(s->fd, &e, sizeof(e));
 
-	s->n++;
 	if (!r)
 		r = write_all(s->fd, path, e.name_len);
 	return r ? r : write_all(s->fd, text, e.text_len);
@@ -165,30 +162,33 @@ static int save_dir(struct saver *s, int at, const char *name, const char *path)
 	return r;
 }
 
-int shm_save(const char *image, struct gq_err *err)
+bool shm_any(void)
 {
-	char path[PATH_MAX];
+	_cleanup_closedir_ DIR *d = opendir(SHM_DIR);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			return true;
+	return false;
+}
+
+int shm_save(int fd, struct gq_err *err)
+{
 	uint64_t magic = SHM_MAGIC;
 	struct stat none = {0};
-	struct saver s = {0};
+	struct saver s = {.fd = fd};
 	char *name;
 	int r;
 
-	snprintf(path, sizeof(path), "%s/%s", image, SHM_FILE);
-	s.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (s.fd < 0)
-		return gq_err_sys(err, -errno, "%s", path);
 	r = write_all(s.fd, &magic, sizeof(magic));
 	if (!r)
 		r = save_dir(&s, AT_FDCWD, SHM_DIR, "");
-	if (!r && s.n)
+	if (!r)
 		r = save_head(&s, ENTRY_END, &none, "", "");
-	close(s.fd);
 	for (size_t i = 0; (name = map_next(&s.seen, &i));)
 		free(name);
 	map_clear(&s.seen);
-	if (!s.n || r < 0)
-		unlink(path);
 	return r < 0 ? gq_err_sys(err, r, "save %s", SHM_DIR) : 0;
 }
 
@@ -295,17 +295,10 @@ static int load_all(int fd, int dir)
 	return r;
 }
 
-int shm_load(const char *image, struct gq_err *err)
+int shm_load(int fd, struct gq_err *err)
 {
-	_cleanup_close_ int fd = -1, dir = -1;
-	char path[PATH_MAX];
-	int r;
+	_cleanup_close_ int dir = open(SHM_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r = dir < 0 ? -errno : load_all(fd, dir);
 
-	snprintf(path, sizeof(path), "%s/%s", image, SHM_FILE);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : gq_err_sys(err, -errno, "%s", path);
-	dir = open(SHM_DIR, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	r = dir < 0 ? -errno : load_all(fd, dir);
 	return r < 0 ? gq_err_sys(err, r, "fill %s", SHM_DIR) : 0;
 }

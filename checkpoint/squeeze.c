@@ -168,6 +168,13 @@ void squeeze_put(struct squeeze *s, struct slot *slot)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void squeeze_drop(struct squeeze *s, struct slot *slot)
+{
+	pthread_mutex_lock(&s->lock);
+	s->spare[s->n_spare++] = slot;
+	pthread_mutex_unlock(&s->lock);
+}
+
 int squeeze_end(struct squeeze *s, struct gq_err *err)
 {
 	int r;

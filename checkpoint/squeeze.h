@@ -27,6 +27,7 @@ struct squeeze *squeeze_free(struct squeeze *s); /* stops at once; returns NULL 
  * put one first. NULL: writing failed, see squeeze_end(). */
 struct slot *squeeze_slot(struct squeeze *s);
 void squeeze_put(struct squeeze *s, struct slot *slot);
+void squeeze_drop(struct squeeze *s, struct slot *slot); /* it was not needed */
 
 int squeeze_end(struct squeeze *s, struct gq_err *err); /* waits for the last; call it once */
 

@@ -98,8 +98,10 @@ static int file_in(struct squeeze *s, uint32_t file, int fd)
 		if (!slot)
 			return 0; /* squeeze_end() says why */
 		n = chunk_read(fd, slot->raw);
-		if (n <= 0)
-			return (int)n; /* the slot goes with the squeeze */
+		if (n <= 0) {
+			squeeze_drop(s, slot);
+			return (int)n;
+		}
 		slot->frame.file = file;
 		slot->frame.seq = seq;
 		slot->frame.raw_n = (uint32_t)n;

@@ -141,6 +141,7 @@ time.sleep(0.2)
 assert shared[0] != before and len(alarms) > 5
 signal.setitimer(signal.ITIMER_REAL, 0)
 os.kill(child, 9)
+signal.setitimer(signal.ITIMER_REAL, 0)
 os.waitpid(child, 0)
 END
 if command -v python3 >/dev/null; then
