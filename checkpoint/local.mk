@@ -33,3 +33,15 @@ pkglibexec_PROGRAMS += bin/gq_thp.so
 bin_gq_thp_so_SOURCES = %reldir%/thp.c
 bin_gq_thp_so_CFLAGS = $(AM_CFLAGS) -fPIC
 bin_gq_thp_so_LINK = $(CC) $(bin_gq_thp_so_CFLAGS) $(CFLAGS) $(AM_LDFLAGS) -shared -o $@
+
+bin_PROGRAMS += bin/gq-image
+bin_gq_image_SOURCES = %reldir%/tool/tool.h %reldir%/tool/tool.c %reldir%/tool/subject.c \
+	%reldir%/tool/ls.c %reldir%/tool/info.c %reldir%/tool/verify.c %reldir%/tool/extract.c \
+	%reldir%/tool/pack.c
+bin_gq_image_LDADD = $(stream_libs) -lm
+
+man_MANS += checkpoint/gq-image.1
+EXTRA_DIST += checkpoint/gq-image.1.in
+CLEANFILES += checkpoint/gq-image.1
+checkpoint/gq-image.1: checkpoint/gq-image.1.in bin/gq-image$(EXEEXT)
+	$(AM_V_GEN)$(call man_fill,bin/gq-image --help-man)
