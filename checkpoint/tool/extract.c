@@ -28,7 +28,7 @@ static int target(const struct tool *t, const struct subject *s, char *buf, size
 
 static int one(const struct gqi *g, const char *dir, const char *name, struct gq_err *err)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX + GQI_NAME_MAX + 2];
 	_cleanup_close_ int fd = -1;
 	int r;
 
@@ -46,7 +46,7 @@ static int one(const struct gqi *g, const char *dir, const char *name, struct gq
 static int manifest(const struct gqi *g, const char *dir, struct gq_err *err)
 {
 	_cleanup_buf_ struct buf text = BUF_INIT;
-	char path[PATH_MAX];
+	char path[PATH_MAX + GQI_NAME_MAX + 2];
 	int r = raw_manifest_make(dir, g->manifest, &text, err);
 
 	snprintf(path, sizeof(path), "%s/%s", dir, RAW_MANIFEST);
