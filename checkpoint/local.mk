@@ -45,3 +45,12 @@ EXTRA_DIST += checkpoint/gq-image.1.in
 CLEANFILES += checkpoint/gq-image.1
 checkpoint/gq-image.1: checkpoint/gq-image.1.in bin/gq-image$(EXEEXT)
 	$(AM_V_GEN)$(call man_fill,bin/gq-image --help-man)
+
+UNIT_TESTS += tests/unit/test_gqi tests/unit/test_stream
+tests_unit_test_gqi_SOURCES = tests/unit/test_gqi.c
+tests_unit_test_gqi_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_gqi_LDADD = $(stream_libs) $(CMOCKA_LIBS) -lm
+tests_unit_test_stream_SOURCES = tests/unit/test_stream.c
+tests_unit_test_stream_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
+tests_unit_test_stream_LDADD = libcheckpoint.a libbase.a $(CMOCKA_LIBS) -lm
+EXTRA_tests_unit_test_stream_DEPENDENCIES = bin/gq-streamer$(EXEEXT)

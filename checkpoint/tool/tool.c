@@ -36,10 +36,10 @@ static const struct command {
 	int (*run)(struct tool *t, struct subject *s, struct gq_err *err);
 	bool every_word; /* is a subject; else only the first */
 } commands[] = {
-	{"ls", "IMAGE…", "the files in it: bytes, bytes as stored, frames", tool_ls, true},
-	{"info", "IMAGE…", "what it says of itself: job, time, criu, kernel, cards", tool_info, true},
-	{"verify", "IMAGE…", "check every byte against its checksum", tool_verify, true},
-	{"extract", "IMAGE [NAME…]", "write its files, or those named, into a folder", tool_extract,
+	{"ls", "IMAGE...", "the files in it: bytes, bytes as stored, frames", tool_ls, true},
+	{"info", "IMAGE...", "what it says of itself: job, time, criu, kernel, cards", tool_info, true},
+	{"verify", "IMAGE...", "check every byte against its checksum", tool_verify, true},
+	{"extract", "IMAGE [NAME...]", "write its files, or those named, into a folder", tool_extract,
 		false},
 	{"pack", "DIR", "make an image of a folder of criu's files", tool_pack, false},
 };

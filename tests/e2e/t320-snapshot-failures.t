@@ -147,7 +147,7 @@ END
 		echo 'wait store-failed 8 1'
 		echo 'wait exited 8 1'
 	} >"$gq_dir/commands"
-	GQ_FAULT=dump.begin:sleep=1000 drive <"$gq_dir/commands" &
+	GQ_FAULT=dump.begin:sleep=1000 timeout 150 "$driver" "$gq_dir" <"$gq_dir/commands" >"$gq_dir/said" 2>&1 &
 	wait_for "test -d $gq_dir/small/8/tmp.1"
 	head -c 8000000 /dev/zero >"$gq_dir/small/ballast" 2>/dev/null
 	wait
@@ -156,7 +156,8 @@ adopt 8 1
 wait exited 8 1
 END
 	like 'full in the middle of a dump: the job runs on' "$said" '^exited 8 1 code=5'
-	like 'and criu said why' "$(cat "$gq_dir/state/spool/8/dump.1.log")" 'No space left on device'
+	like 'and the reason is said' "$(cat "$gq_dir/said")" \
+		'^store-failed 8 1 .*text=dump: .*/image.gqi: write at 0 MiB: No space left on device'
 	not_ok 'and nothing is left of the image' "ls -d $images/8/*"
 	umount "$gq_dir/small"
 	unset GQ_TEST_IMAGES
@@ -286,6 +287,10 @@ END
 	like "$1: refused" "$said" "^restore-failed 50 $try .*text=verify: $2"
 	like "$1: the image stays" "$said" '^has 50 1 yes'
 }
+# the first format of images: a folder with criu's own files and a manifest
+gq-image extract -C "$gq_dir/raw" "$images/50/1" || bail 'gq-image extract failed'
+rm -r "$images/50/1"
+mv "$gq_dir/raw" "$images/50/1"
 pages=$images/50/1/pages-1.img
 flip "$pages" 70000
 restore_fails 'one bit flipped' 'image .*/50/1: pages-1.img is damaged \(its checksum is wrong\)'
