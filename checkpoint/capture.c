@@ -307,9 +307,10 @@ static int finish(struct capture *c, struct gq_err *err)
 	buf_str(&manifest, c->manifest);
 	version_note(c->version_fd, &manifest);
 	r = gqi_writer_end(c->writer, buf_c(&manifest), err);
-	if (!r)
-		r = gq_fault("stream.synced");
-	return r;
+	if (r < 0)
+		return r;
+	r = gq_fault("stream.synced");
+	return r < 0 ? gq_err_sys(err, r, "%s", c->order.image.path) : 0;
 }
 
 int capture_new(const struct capture_order *o, struct capture **ret, struct gq_err *err)

@@ -27,7 +27,7 @@ EXTRA_DIST += %reldir%/FORMAT.md
 UNIT_TESTS += tests/unit/test_checkpoint_image
 tests_unit_test_checkpoint_image_SOURCES = tests/unit/test_checkpoint_image.c
 tests_unit_test_checkpoint_image_CPPFLAGS = $(AM_CPPFLAGS) $(CMOCKA_CFLAGS)
-tests_unit_test_checkpoint_image_LDADD = libcheckpoint.a libbase.a $(CMOCKA_LIBS)
+tests_unit_test_checkpoint_image_LDADD = $(stream_libs) $(CMOCKA_LIBS) -lm
 # Preloaded into criu; beside gq-shim, which names it
 pkglibexec_PROGRAMS += bin/gq_thp.so
 bin_gq_thp_so_SOURCES = %reldir%/thp.c

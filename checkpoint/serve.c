@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/fault.h"
 #include "base/mem.h"
 #include "fetch.h"
 #include "wire.h"
@@ -85,10 +86,13 @@ static void first_release(struct serve *s, struct outlet *o)
 }
 
 /* 1 the first piece is out, 0 the pipe is full, or an error. */
-static int first_write(struct outlet *o, struct gq_err *err)
+static int first_write(const struct serve *s, struct outlet *o, struct gq_err *err)
 {
 	struct piece *p = o->first;
+	int r = gq_fault("stream.serve");
 
+	if (r < 0)
+		return gq_err_sys(err, r, "%s: read of %s", s->image->path, o->file->name);
 	if (p->result < 0) {
 		*err = p->err;
 		return p->result;
@@ -113,7 +117,7 @@ static int pump(struct serve *s, struct outlet *o, bool *ret_end, struct gq_err 
 {
 	*ret_end = false;
 	while (o->first && atomic_load_explicit(&o->first->done, memory_order_acquire)) {
-		int r = first_write(o, err);
+		int r = first_write(s, o, err);
 
 		if (r <= 0)
 			return r;

@@ -15,7 +15,9 @@
 #include "base/file.h"
 #include "checkpoint/criu.h"
 #include "checkpoint/image.h"
+#include "checkpoint/raw.h"
 #include "checkpoint/sum.h"
+#include "checkpoint/unpack.h"
 
 static char dir[64];
 
@@ -96,39 +98,95 @@ static void test_sum_golden(void **state)
 	assert_true(sum_of("gq", 2) == UINT64_C(0xab244afdbadb4e3d));
 }
 
+static int pack(const char *manifest)
+{
+	static const char *const names[] = {"core-1000.img", "inventory.img", "pages-1.img", "pstree.img"};
+	char path[128], file[160];
+	struct gqi_write w = {.path = file};
+	int fd, r;
+
+	snprintf(path, sizeof(path), "%s/7/tmp.2", dir);
+	snprintf(file, sizeof(file), "%s/" IMAGE_FILE, path);
+	fd = open(path, O_RDONLY | O_DIRECTORY);
+	r = pack_files(&w, 1, 1, fd, names, 4, manifest, NULL);
+	close(fd);
+	return r;
+}
+
 static void test_publish(void **state)
 {
 	struct image_info i = info(), back;
+	_cleanup_buf_ struct buf lines = BUF_INIT;
 
 	(void)state;
 	assert_false(image_exists(dir, 7, 2));
-	assert_int_equal(image_publish(dir, &i, NULL), 0);
+	image_lines(&i, &lines);
+	buf_str(&lines, "criu=4.2.1\nsomething=of a later version\n");
+	assert_int_equal(pack(buf_c(&lines)), 0);
+	assert_int_equal(image_publish(dir, &i, true, NULL), 0);
 	assert_true(image_exists(dir, 7, 2));
-	assert_int_equal(i.bytes, 9 + 4 + 4 + 48);
 	assert_int_equal(image_read(dir, 7, 2, &back, NULL), 0);
+	assert_true(back.streamed && !back.has_shm);
 	assert_int_equal(back.root, 1000);
 	assert_int_equal(back.last_pid, 1234);
 	assert_int_equal(back.uid, 5);
+	assert_int_equal(back.pages, 48);
+	assert_true(i.bytes > 0);
 	assert_int_equal(back.bytes, i.bytes);
 	assert_true(back.created == i.created);
 	assert_string_equal(back.criu, "4.2.1");
-	assert_int_equal(image_verify(dir, 7, 2, NULL), 0);
-	assert_int_equal(image_verify(dir, 7, 3, NULL), -ENOENT);
+	assert_int_equal(image_read(dir, 7, 3, &back, NULL), -ENOENT);
 }
 
 static void test_incomplete(void **state)
 {
 	struct image_info i = info();
 	struct gq_err err = {0};
-	char path[128];
 
 	(void)state;
-	snprintf(path, sizeof(path), "%s/7/tmp.2/pstree.img", dir);
-	unlink(path);
-	assert_int_equal(image_publish(dir, &i, &err), -EILSEQ);
-	assert_string_equal(err.text, "criu wrote no pstree.img");
+	assert_int_equal(image_publish(dir, &i, false, &err), -ENOENT);
+	i.root = 1001;
+	assert_int_equal(pack(""), 0);
+	assert_int_equal(image_publish(dir, &i, false, &err), -EILSEQ);
+	assert_string_equal(err.text, "criu wrote no core-1001.img");
 	assert_false(image_exists(dir, 7, 2));
 	image_abandon(dir, 7, 2);
+}
+
+/* The first format: a folder of criu's files with a manifest. */
+static void publish_folder(void)
+{
+	struct image_info i = info();
+	_cleanup_buf_ struct buf lines = BUF_INIT, text = BUF_INIT;
+	char tmp[128], final[128];
+
+	image_lines(&i, &lines);
+	snprintf(tmp, sizeof(tmp), "%s/7/tmp.2", dir);
+	snprintf(final, sizeof(final), "%s/7/2", dir);
+	assert_int_equal(raw_manifest_make(tmp, buf_c(&lines), &text, NULL), 0);
+	put("7/tmp.2/manifest", buf_c(&text));
+	assert_int_equal(rename(tmp, final), 0);
+}
+
+static int folder_verify(struct gq_err *err)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/7/2", dir);
+	return raw_verify(path, err);
+}
+
+static void test_folder(void **state)
+{
+	struct image_info back;
+
+	(void)state;
+	publish_folder();
+	assert_int_equal(image_read(dir, 7, 2, &back, NULL), 0);
+	assert_false(back.streamed);
+	assert_int_equal(back.root, 1000);
+	assert_int_equal(back.bytes, 9 + 4 + 4 + 48);
+	assert_int_equal(folder_verify(NULL), 0);
 }
 
 static void damage(const char *name, off_t at)
@@ -147,22 +205,21 @@ static void refused(const char *text)
 {
 	struct gq_err err = {0};
 
-	assert_int_equal(image_verify(dir, 7, 2, &err), -EILSEQ);
+	assert_int_equal(folder_verify(&err), -EILSEQ);
 	if (!strstr(err.text, text))
 		fail_msg("'%s' does not say '%s'", err.text, text);
 }
 
 static void test_damage(void **state)
 {
-	struct image_info i = info();
 	char path[128];
 
 	(void)state;
-	assert_int_equal(image_publish(dir, &i, NULL), 0);
+	publish_folder();
 	damage("pages-1.img", 17);
 	refused("pages-1.img is damaged");
 	damage("pages-1.img", 17);
-	assert_int_equal(image_verify(dir, 7, 2, NULL), 0);
+	assert_int_equal(folder_verify(NULL), 0);
 	damage("manifest", 40);
 	refused("manifest: damaged");
 	damage("manifest", 40);
@@ -170,7 +227,7 @@ static void test_damage(void **state)
 	assert_int_equal(truncate(path, 47), 0);
 	refused("pages-1.img has 47 bytes instead of 48");
 	unlink(path);
-	assert_int_equal(image_verify(dir, 7, 2, NULL), -ENOENT);
+	assert_int_equal(folder_verify(NULL), -ENOENT);
 	snprintf(path, sizeof(path), "%s/7/2/manifest", dir);
 	assert_int_equal(truncate(path, 100), 0);
 	refused("cut off");
@@ -180,16 +237,16 @@ static void test_damage(void **state)
 
 static void test_foreign(void **state)
 {
-	struct image_info i = info();
+	struct image_info back;
 	struct gq_err err = {0};
 	char from[128], to[128];
 
 	(void)state;
-	assert_int_equal(image_publish(dir, &i, NULL), 0);
+	publish_folder();
 	snprintf(from, sizeof(from), "%s/7/2", dir);
 	snprintf(to, sizeof(to), "%s/7/3", dir);
 	assert_int_equal(rename(from, to), 0);
-	assert_int_equal(image_verify(dir, 7, 3, &err), -EILSEQ);
+	assert_int_equal(image_read(dir, 7, 3, &back, &err), -EILSEQ);
 	assert_non_null(strstr(err.text, "is the image of job 7.2, not of 7.3"));
 }
 
@@ -217,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_sum_golden),
 		cmocka_unit_test_setup_teardown(test_publish, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_incomplete, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_folder, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_foreign, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_log, setup, teardown),
