@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,8 +24,6 @@
 #define PIPE_BYTES (1 << 20)
 #define HELD_MAX   (SQUEEZE_SLOTS - 1)
 
-extern char **environ;
-
 struct inlet {
 	int fd;
 	uint32_t file, seq;
@@ -39,7 +36,7 @@ struct capture {
 	struct capture_order order;
 	struct gqi_writer *writer; /* owned */
 	struct squeeze *squeeze;   /* owned */
-	int epoll_fd, client_fd, gate_fd, version_fd;
+	int epoll_fd, client_fd, gate_fd;
 	struct inlet *inlets; /* owned list */
 	unsigned held;        /* inlets that have a slot */
 	bool commit;
@@ -268,45 +265,13 @@ static int take_in(struct capture *c)
 	return 0;
 }
 
-/* `criu --version`, asked while the dump runs. */
-static int version_ask(const char *criu)
-{
-	char *argv[] = {(char *)criu, (char *)"--version", NULL};
-	posix_spawn_file_actions_t actions;
-	int fds[2];
-	pid_t pid;
-
-	if (!criu || pipe2(fds, O_CLOEXEC) < 0)
-		return -1;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-	if (posix_spawnp(&pid, criu, &actions, NULL, argv, environ) != 0)
-		pid = -1;
-	posix_spawn_file_actions_destroy(&actions);
-	close(fds[1]);
-	return fds[0];
-}
-
-static void version_note(int fd, struct buf *manifest)
-{
-	char text[256], version[32];
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-
-	text[n < 0 ? 0 : n] = '\0';
-	if (sscanf(text, "Version: %31s", version) == 1)
-		buf_fmt(manifest, "criu=%s\n", version);
-}
-
 static int finish(struct capture *c, struct gq_err *err)
 {
-	_cleanup_buf_ struct buf manifest = BUF_INIT;
 	int r = squeeze_end(c->squeeze, err);
 
 	if (r < 0)
 		return r;
-	buf_str(&manifest, c->manifest);
-	version_note(c->version_fd, &manifest);
-	r = gqi_writer_end(c->writer, buf_c(&manifest), err);
+	r = gqi_writer_end(c->writer, c->manifest, err);
 	if (r < 0)
 		return r;
 	r = gq_fault("stream.synced");
@@ -319,7 +284,7 @@ int capture_new(const struct capture_order *o, struct capture **ret, struct gq_e
 	int r;
 
 	c->order = *o;
-	c->client_fd = c->gate_fd = c->version_fd = -1;
+	c->client_fd = c->gate_fd = -1;
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	r = watch(c, o->listen_fd, &for_listen);
 	if (!r && o->gate_fd >= 0)
@@ -330,7 +295,6 @@ int capture_new(const struct capture_order *o, struct capture **ret, struct gq_e
 		return r;
 	}
 	c->squeeze = squeeze_new(c->writer, o->level, o->workers);
-	c->version_fd = version_ask(o->criu);
 	*ret = c;
 	return 0;
 }
@@ -343,12 +307,11 @@ struct capture *capture_free(struct capture *c)
 		inlet_free(c, c->inlets);
 	squeeze_free(c->squeeze);
 	gqi_writer_free(c->writer);
-	for (size_t i = 0; i < 4; i++) {
-		int fd = (int[]){c->epoll_fd, c->client_fd, c->gate_fd, c->version_fd}[i];
-
-		if (fd >= 0)
-			close(fd);
-	}
+	if (c->client_fd >= 0)
+		close(c->client_fd);
+	if (c->gate_fd >= 0)
+		close(c->gate_fd);
+	close(c->epoll_fd);
 	free(c);
 	return NULL;
 }

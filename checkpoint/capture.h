@@ -16,7 +16,6 @@ struct capture_order {
 	struct gqi_write image;
 	int listen_fd;     /* for criu */
 	int gate_fd;       /* for the gate; -1 = none */
-	const char *criu;  /* its version is noted; NULL = unknown */
 	int level;         /* of zstd */
 	unsigned workers;
 };

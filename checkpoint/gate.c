@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/fault.h"
+#include "base/mem.h"
 #include "facts.h"
 #include "image.h"
 #include "shm.h"
@@ -93,6 +94,7 @@ static int post_dump(void)
 	struct gq_err err = {0};
 	int r = freeze("1");
 
+	str_copy(info.criu, sizeof(info.criu), env_text(GATE_CRIU));
 	signal(SIGPIPE, SIG_IGN); /* a streamer that died is an error like others */
 	if (r < 0)
 		gq_err_sys(&err, r, "freeze %s", env_text(GATE_CGROUP));

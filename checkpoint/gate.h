@@ -17,6 +17,7 @@
 #define GATE_CGROUP      "GQ_GATE_CGROUP"
 #define GATE_LAST_PID    "GQ_GATE_LAST_PID"
 #define GATE_WORK_DIR    "GQ_GATE_WORK_DIR"
+#define GATE_CRIU        "GQ_GATE_CRIU" /* its version */
 #define GATE_VERIFY      "GQ_GATE_VERIFY" /* 1: read back every byte, not the index alone */
 
 bool gate_asked(void); /* was this program started by criu? */

@@ -71,6 +71,8 @@ void image_lines(const struct image_info *i, struct buf *out)
 	buf_fmt(out, "job=%lld\nincarnation=%lld\nroot=%d\nlast_pid=%d\nuid=%u\ncreated=%lld\n",
 		(long long)i->job, (long long)i->incarnation, (int)i->root, (int)i->last_pid,
 		(unsigned)i->uid, (long long)i->created);
+	if (i->criu[0])
+		buf_fmt(out, "criu=%s\n", i->criu);
 }
 
 /* What criu must have left, whatever the job is. */

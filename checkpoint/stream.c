@@ -102,8 +102,7 @@ pid_t stream_capture(const struct engine_job *job, const char *image, int err_fd
 	char *argv[] = {(char *)STREAM_PROGRAM, (char *)"capture", (char *)image,
 		(char *)"--socket-fd", NUMBER(criu, criu_fd), (char *)"--gate-fd",
 		NUMBER(gate, gate_fd), (char *)"--job", NUMBER(id, job->job),
-		(char *)"--incarnation", NUMBER(incarnation, job->incarnation), (char *)"--criu",
-		(char *)job->criu, NULL};
+		(char *)"--incarnation", NUMBER(incarnation, job->incarnation), NULL};
 
 	return streamer_start(argv, (int[]){criu_fd, gate_fd}, 2, -1, err_fd, err);
 }

@@ -25,7 +25,7 @@
 #include "wire.h"
 
 enum { OPT_DIR, OPT_SOCKET, OPT_GATE, OPT_JOB, OPT_INCARNATION, OPT_LEVEL, OPT_WORKERS, OPT_BUFFERED,
-	OPT_CRIU, OPT_HELP, OPT_VERSION, OPT_N };
+	OPT_HELP, OPT_VERSION, OPT_N };
 
 static const struct usage_option options[OPT_N] = {
 	[OPT_DIR] = {"dir", 'D', "DIR", "make the socket there, where criu --stream -D DIR looks", NULL},
@@ -36,7 +36,6 @@ static const struct usage_option options[OPT_N] = {
 	[OPT_LEVEL] = {"level", 'l', "N", "capture: of zstd, -7 to 19 (1)", NULL},
 	[OPT_WORKERS] = {"workers", 'w', "N", "threads that (de)compress, 1 to 8 (as many as CPUs)", NULL},
 	[OPT_BUFFERED] = {"buffered", 0, NULL, "capture: write through the page cache", NULL},
-	[OPT_CRIU] = {"criu", 0, "PATH", "capture: note the version of this criu", NULL},
 	[OPT_HELP] = {"help", 'h', NULL, "print this", NULL},
 	[OPT_VERSION] = {"version", 'V', NULL, "print the version", NULL},
 };
@@ -46,7 +45,6 @@ struct order {
 	int64_t socket_fd, level, workers;
 	int64_t gate_fd, job, incarnation;
 	bool buffered;
-	const char *criu;
 	bool done; /* --help and the like */
 };
 
@@ -95,9 +93,6 @@ static int option_take(struct order *o, int option, const char *value, struct gq
 		return parse_int(value, 1, SQUEEZE_WORKERS, &o->workers, err);
 	case OPT_BUFFERED:
 		o->buffered = true;
-		return 0;
-	case OPT_CRIU:
-		o->criu = value;
 		return 0;
 	}
 	return inform(o, option);
@@ -180,7 +175,6 @@ static int capture(const struct order *o)
 			.created = gq_now(), .direct = !o->buffered},
 		.listen_fd = (int)o->socket_fd,
 		.gate_fd = (int)o->gate_fd,
-		.criu = o->criu,
 		.level = (int)o->level,
 		.workers = (unsigned)o->workers,
 	};
