@@ -29,6 +29,7 @@ END
 
 # --- what lies on the disk, and what it says
 drive <<END
+doctor
 start 1 1 0 $gq_dir/chain
 lines $gq_dir/work/1.out 20
 store 1 1
