@@ -99,9 +99,7 @@ static _Noreturn void criu_exec(const struct engine_job *job, const struct args 
 	env_set(job, image ? image->last_pid : 0);
 	env_thp(image);
 	/* criu finds its streamer's socket by "-D .": a path could be too long for a socket. */
-	if (chdir(job->work_dir) == 0 && strchr(job->criu, '/'))
-		execv(job->criu, (char *const *)a->list);
-	else
+	if (chdir(job->work_dir) == 0)
 		execvp(job->criu, (char *const *)a->list);
 	dprintf(STDERR_FILENO, "%s: %s\n", job->criu, strerror(errno));
 	_exit(127);

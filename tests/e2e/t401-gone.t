@@ -50,5 +50,5 @@ ok 'killed while it ran restored: it resumes from the image again' \
 	"gqctl wait $kept --state CD --timeout 60"
 is 'never from its beginning' "$(job "$kept" requeues)" 0
 is 'with the right result' "$(tail -n 1 kept.out)" "$(tail -n 1 reference)"
-ok 'its image is gone with it' "wait_for '[ -z \"\$(find \$gq_dir/state/images -name inventory.img)\" ]' 5"
+ok 'its image is gone with it' "wait_for '[ -z \"\$(find \$gq_dir/state/images -name image.gqi)\" ]' 5"
 done_testing
