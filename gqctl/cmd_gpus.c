@@ -10,7 +10,7 @@ static const struct usage_option options[] = {
 };
 
 static const struct column columns[] = {{"INDEX", .right = true},
-	{"UUID", .elastic = true}, {"MODEL", .elastic = true}, {"STATE", 0},
+	{"UUID", 0}, {"MODEL", .elastic = true}, {"STATE", 0},
 	{"JOB", .right = true}, {"SERVICE", .elastic = true}, {"VRAM", .right = true},
 	{"UTIL", .right = true}, {"TEMP", .right = true}};
 

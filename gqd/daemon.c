@@ -22,6 +22,7 @@
 
 #define STORE_RETRY GQ_SEC(1)
 #define MINUTE      GQ_SEC(60)
+#define PRUNE_PAUSE GQ_MSEC(100)
 #define ROUNDS_MAX  64 /* commits in one turn: effects that fail at once come back as facts */
 
 static void daemon_arm(struct daemon *d);
@@ -174,21 +175,40 @@ static void daemon_adopt(struct daemon *d)
 {
 	const struct job *const *jobs;
 	size_t n = core_jobs(d->core, &jobs), held = 0;
-	struct {
-		uint32_t job, incarnation;
-	} *pairs = xcalloc(n + 1, sizeof(*pairs));
+	struct event *gone = NULL; /* the list of jobs changes under our steps */
 	struct gq_err err;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!job_state_has_cards(jobs[i]->state))
 			continue;
-		pairs[held].job = jobs[i]->id;
-		pairs[held++].incarnation = jobs[i]->incarnation;
+		gone = xrealloc(gone, held + 1, sizeof(*gone));
+		gone[held++] = (struct event){.type = EV_GONE, .job = jobs[i]->id,
+			.incarnation = jobs[i]->incarnation};
 	}
-	for (size_t i = 0; i < held; i++)
-		if (exec_adopt(d->exec, pairs[i].job, pairs[i].incarnation, &err) < 0)
-			log_debug("job %u.%u: %s", pairs[i].job, pairs[i].incarnation, err.text);
-	free(pairs);
+	for (size_t i = 0; i < held; i++) {
+		const struct job *j = core_job(d->core, gone[i].job);
+
+		if (exec_adopt(d->exec, gone[i].job, gone[i].incarnation, &err) == 0)
+			continue;
+		log_debug("%s", err.text);
+		/* one that was to start is started by its effect; any other left no trace */
+		if (j && j->state != JOB_STARTING && j->state != JOB_RESTORING)
+			daemon_fact(d, &gone[i]);
+	}
+	free(gone);
+}
+
+/* What was left of a job whose end was on disk when gqd died before it could clean up. */
+static void daemon_clean(void *ctx, uint32_t job)
+{
+	struct daemon *d = ctx;
+	struct job row;
+
+	if (core_job(d->core, job) || d->store->ops->get_job(d->store, job, &row, NULL) < 0)
+		return; /* alive, or not ours to judge: the doctor tells of it */
+	if (job_state_is_ended(row.state))
+		exec_forget_job(d->exec, job);
+	job_clear(&row);
 }
 
 /* A core as the store remembers it, told again what is there. Its effects are carried out with the
@@ -322,13 +342,15 @@ static void on_minute(void *ctx)
 {
 	struct daemon *d = ctx;
 	struct gq_err err = {0};
+	int left = 0;
 
 	if (!d->store_failed) {
 		daemon_new_settings(d);
-		if (d->store->ops->prune(d->store, gq_now() - d->conf.keep_history, &err) < 0)
+		left = d->store->ops->prune(d->store, gq_now() - d->conf.keep_history, &err);
+		if (left < 0)
 			log_warn("store: old rows stay: %s", err.text);
 	}
-	loop_timer_at(d->minute, gq_monotonic() + MINUTE);
+	loop_timer_at(d->minute, gq_monotonic() + (left > 0 ? PRUNE_PAUSE : MINUTE));
 }
 
 static void conf_override(char **field, const char *value)
@@ -517,6 +539,7 @@ int daemon_open(struct daemon *d, struct gq_err *err)
 	r = exec_adopt_done(d->exec);
 	if (r > 0)
 		log_warn("%d shims of jobs that nobody knows were told to end", r);
+	exec_each_left(d->exec, daemon_clean, d);
 	daemon_turn(d);
 	return 0;
 }

@@ -23,6 +23,7 @@ struct entry {
 	struct claim claim;        /* on its cards, as of the present pass (evict.c) */
 	bool dirty;
 	bool signalled;       /* --signal was sent for this eviction */
+	gq_time store_began;  /* when its dump was ordered, 0 = not since gqd started */
 	bool limit_signalled; /* --signal was sent for the time limit */
 };
 
@@ -90,6 +91,7 @@ struct core {
 	gq_time sweep_before;  /* those that ended before, at the next core_dirty_done() */
 	gq_time deadline;
 	gq_time seen_small;        /* learned cost of storing a small job, 0 = none yet */
+	gq_time seen_spread;       /* mean distance of such costs from what was expected */
 	int64_t seen_store_rate, seen_restore_rate; /* MiB/s, learned; 0 = none yet */
 	gq_time seen_restore_small;
 };

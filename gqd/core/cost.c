@@ -37,9 +37,16 @@ gq_time cost_restore(const struct core *c, const struct job *j)
 	return j->rss_mib > SMALL_MIB ? base + cost_of_size(j->rss_mib, rate) : base;
 }
 
+/* As for a retransmission timer: a mean says little without its spread. */
 gq_time cost_margin(const struct core *c, gq_time cost)
 {
-	return cost / 4 > c->conf.margin ? cost / 4 : c->conf.margin;
+	gq_time margin = c->conf.margin;
+
+	if (cost / 4 > margin)
+		margin = cost / 4;
+	if (cost && 4 * c->seen_spread > margin)
+		margin = 4 * c->seen_spread;
+	return margin;
 }
 
 gq_time cost_grace(const struct core *c, const struct job *j)
@@ -68,10 +75,13 @@ gq_time core_promise(const struct core *c, const struct job *j)
 void cost_learn_store(struct core *c, struct job *j, gq_time took, int64_t bytes)
 {
 	int64_t mib = bytes >> 20;
+	gq_time off = took - cost_store(c, j);
 
 	if (took <= 0)
 		return;
 	j->store_cost = took;
+	if (mib <= SMALL_MIB ? c->seen_small : c->seen_store_rate) /* not against a mere assumption */
+		c->seen_spread = (3 * c->seen_spread + (off < 0 ? -off : off)) / 4;
 	if (mib <= SMALL_MIB)
 		c->seen_small = cost_blend(c->seen_small, took);
 	else

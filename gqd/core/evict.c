@@ -209,6 +209,7 @@ static void evict_go(struct core *c, struct entry *e, gq_time now, struct effect
 	}
 	job_move_or_die(c, e, MOVE_STORE);
 	j->store_tries++;
+	e->store_began = now;
 	f = fx_add(fx, FX_STORE, j);
 	f->cause = j->cause;
 	f->deadline = (j->due_at > now ? j->due_at : now) + over;

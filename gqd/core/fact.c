@@ -198,6 +198,7 @@ static void fact_stored(struct core *c, struct entry *e, gq_time now, const stru
 	struct job *j = &e->row;
 	bool cancelled = j->state == JOB_ENDING && !move_is_eviction(j->after);
 	uint32_t old = j->image;
+	gq_time took;
 
 	if (j->state != JOB_STORING && j->state != JOB_ENDING)
 		return;
@@ -206,7 +207,10 @@ static void fact_stored(struct core *c, struct entry *e, gq_time now, const stru
 		return;
 	}
 	fact_keep_work(e, now - ev->took);
-	cost_learn_store(c, j, ev->took, ev->bytes);
+	/* what counts is when the card was free, not when criu was done */
+	took = e->store_began && now - e->store_began > ev->took ? now - e->store_began : ev->took;
+	cost_learn_store(c, j, took, ev->bytes);
+	e->store_began = 0;
 	j->image = j->incarnation;
 	if (old && old != j->image)
 		fx_add(fx, FX_DROP_IMAGE, j)->image = old;

@@ -94,3 +94,26 @@ int exec_adopt_done(struct exec *x)
 	image_garbage(x);
 	return n;
 }
+
+static void each_number(const char *dir, void (*fn)(void *ctx, uint32_t job), void *ctx)
+{
+	_cleanup_closedir_ DIR *d = opendir(dir);
+	struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		char *end;
+		unsigned long job = strtoul(e->d_name, &end, 10);
+
+		if (job && job <= UINT32_MAX && !*end)
+			fn(ctx, (uint32_t)job);
+	}
+}
+
+void exec_each_left(struct exec *x, void (*fn)(void *ctx, uint32_t job), void *ctx)
+{
+	char spool[PATH_MAX];
+
+	snprintf(spool, sizeof(spool), "%s/spool", x->conf.state_dir);
+	each_number(spool, fn, ctx);
+	each_number(x->conf.image_dir, fn, ctx);
+}

@@ -93,6 +93,9 @@ int exec_adopt(struct exec *x, uint32_t job, uint32_t incarnation, struct gq_err
  * go; returns their number. */
 int exec_adopt_done(struct exec *x);
 
+/* Every job that has a folder for its script or its images. */
+void exec_each_left(struct exec *x, void (*fn)(void *ctx, uint32_t job), void *ctx);
+
 /* 0, or -errno when nothing could be started (then START_FAILED/RESTORE_FAILED is NOT reported).
  * A pair seen before is adopted instead of started. */
 int exec_start(struct exec *x, const struct exec_job *j, struct gq_err *err);

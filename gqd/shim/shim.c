@@ -194,10 +194,13 @@ static void engine_look(struct shim *s)
 	s->engine = engine_free(s->engine);
 }
 
-static void store(struct shim *s)
+/* Until @deadline (0 = none said), and never longer than the config allows. */
+static void store(struct shim *s, gq_time deadline)
 {
 	struct engine_job job = engine_order(s);
+	gq_time left = deadline ? deadline - gq_now() : s->launch.dump_timeout;
 
+	s->store_deadline = deadline;
 	s->store_wanted = s->state == SHIM_STARTING || s->state == SHIM_RESTORING;
 	if (s->state != SHIM_RUNNING || s->killed)
 		return; /* a dump that runs will answer, and so will an ending */
@@ -206,7 +209,9 @@ static void store(struct shim *s)
 			gq_now(), 0);
 		return;
 	}
-	job.timeout = s->launch.dump_timeout;
+	job.timeout = left < s->launch.dump_timeout ? left : s->launch.dump_timeout;
+	if (job.timeout < GQ_SEC(1))
+		job.timeout = GQ_SEC(1); /* a clock that was set is no reason not to try */
 	s->state = SHIM_STORING;
 	s->engine = engine_store(&job);
 	engine_look(s);
@@ -255,7 +260,7 @@ static void order(struct shim *s, const char *message, size_t len)
 	else if (!strcmp(what, "notice-off"))
 		notice_remove(&s->launch);
 	else if (!strcmp(what, "store"))
-		store(s);
+		store(s, kv_int(message, len, "deadline", 0));
 	else if (!strcmp(what, "kill"))
 		order_kill(s);
 	else if (!strcmp(what, "signal"))
@@ -375,7 +380,7 @@ static void wait_and_act(struct shim *s)
 		engine_look(s);
 	}
 	if (s->state == SHIM_RUNNING && s->store_wanted)
-		store(s);
+		store(s, s->store_deadline);
 	if (s->state == SHIM_RUNNING && gq_monotonic() >= s->next_size)
 		size_tell(s);
 }

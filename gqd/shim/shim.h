@@ -31,6 +31,7 @@ struct shim {
 	int root_status;   /* as from waitpid() */
 	bool killed;       /* somebody ordered the end */
 	bool store_wanted; /* ordered before the job ran */
+	gq_time store_deadline;
 	int signal_wanted; /* ordered while no process could take it; 0 = none */
 	gq_time began;     /* monotonic: when this shim, or this dump, began */
 	gq_time started_at, start_took; /* valid from RUNNING on */
