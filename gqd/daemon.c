@@ -23,6 +23,7 @@
 #define STORE_RETRY GQ_SEC(1)
 #define MINUTE      GQ_SEC(60)
 #define PRUNE_PAUSE GQ_MSEC(100)
+#define LAZY        GQ_MSEC(10)
 #define ROUNDS_MAX  64 /* commits in one turn: effects that fail at once come back as facts */
 
 static void daemon_arm(struct daemon *d);
@@ -267,12 +268,37 @@ static void daemon_do_all(struct daemon *d)
 	effects_clear(&now);
 }
 
+/* News that nobody waits for and nothing follows from (a job has started) may share the next
+ * commit: exec and gpu say it again to a gqd that died before. */
+static bool daemon_may_wait(struct daemon *d)
+{
+	if (!d->stepped || d->stopping || d->awaited || d->effects.len || d->n_specs || d->lazy_over)
+		return false;
+	if (!d->lazy_armed)
+		loop_timer_at(d->lazy, gq_monotonic() + LAZY);
+	d->lazy_armed = true;
+	return true;
+}
+
+static void on_lazy(void *ctx)
+{
+	struct daemon *d = ctx;
+
+	d->lazy_over = true;
+}
+
 static void daemon_turn(void *ctx)
 {
 	struct daemon *d = ctx;
 	struct gq_err err = {0};
 	struct dirty dirty;
 	bool woke = false;
+
+	if (daemon_may_wait(d)) {
+		daemon_arm(d);
+		return;
+	}
+	d->awaited = d->lazy_over = d->lazy_armed = false;
 
 	for (int round = 0; d->stepped && !d->store_failed && round < ROUNDS_MAX; round++) {
 		d->stepped = false;
@@ -513,6 +539,7 @@ static void daemon_watch(struct daemon *d)
 	d->gpu_deadline = loop_timer_new(d->loop, LOOP_MONOTONIC, on_gpu, d);
 	d->minute = loop_timer_new(d->loop, LOOP_MONOTONIC, on_minute, d);
 	d->store_retry = loop_timer_new(d->loop, LOOP_MONOTONIC, store_retry, d);
+	d->lazy = loop_timer_new(d->loop, LOOP_MONOTONIC, on_lazy, d);
 	loop_timer_at(d->minute, gq_monotonic() + MINUTE);
 	loop_after_turn(d->loop, daemon_turn, d);
 }

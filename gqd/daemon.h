@@ -35,7 +35,7 @@ struct daemon {
 	int lock_fd;
 	bool capsule;          /* root: namespaces, cgroups, CRIU */
 	struct loop *loop;
-	struct loop_timer *deadline, *gpu_deadline, *minute, *store_retry;
+	struct loop_timer *deadline, *gpu_deadline, *minute, *store_retry, *lazy;
 	struct loop_watch *exec_watch, *gpu_watch;
 	struct core *core;
 	struct store *store;
@@ -48,6 +48,8 @@ struct daemon {
 	struct pending_spec *specs;  /* owned */
 	size_t n_specs, cap_specs;
 	bool stepped;                /* something went through the core since the last commit */
+	bool awaited;                /* a client waits for the answer: the commit is not put off */
+	bool lazy_armed, lazy_over;  /* a commit that was put off; its time is up */
 	/* others */
 	struct gpu_card *cards;      /* as last reported, to tell a new core */
 	size_t n_cards;

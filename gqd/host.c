@@ -16,6 +16,7 @@ static const struct core *host_core(void *ctx)
 
 static int host_step(void *ctx, struct event *ev, struct gq_err *err)
 {
+	((struct daemon *)ctx)->awaited = true;
 	return daemon_step(ctx, ev, err);
 }
 
@@ -69,7 +70,7 @@ static int host_submit(void *ctx, const struct job_spec *spec, const struct api_
 			"gqd runs as uid %u and is not root: it can run only that user's jobs",
 			(unsigned)geteuid());
 	submit_event(&ev, spec, peer, host_is_operator(ctx, peer), test_only);
-	r = daemon_step(d, &ev, err);
+	r = host_step(d, &ev, err);
 	if (r < 0)
 		return r;
 	*ret_job = ev.ret_id;
