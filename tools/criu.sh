@@ -28,6 +28,12 @@ log=$top/build/log/criu.log
 is_root() { [ "$(id -u)" -eq 0 ]; }
 at_least() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]; }
 
+# Linux 6.16 took SO_PASSCRED away from internet sockets; before 4.2 CRIU asks every socket for
+# it and gives up, though its check is content.
+if at_least "$(uname -r)" 6.16; then
+	oldest=4.2
+fi
+
 # new_enough PROGRAM: it runs, and its version is one that gq can use
 new_enough() {
 	[ -x "$1" ] || return 1
