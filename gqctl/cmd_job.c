@@ -98,20 +98,26 @@ static void say_wish(struct buf *out, const struct api_job *j)
 		j->account ? ", account " : "", j->account ? j->account : "");
 }
 
+static double seconds(gq_time d)
+{
+	return (double)d / GQ_NS_PER_S;
+}
+
 static void say_snapshots(struct buf *out, const struct api_job *j)
 {
-	char a[40], b[40], image[32];
+	char a[40], image[32];
 
 	snprintf(image, sizeof(image), "that of run %u", j->image);
 	line(out, "Run",
-		"%u; evicted %u times, started from its beginning again %u times",
-		j->incarnation, j->evictions, j->requeues);
+		"%u; evicted %u time%s, started from its beginning again %u time%s",
+		j->incarnation, j->evictions, j->evictions == 1 ? "" : "s", j->requeues,
+		j->requeues == 1 ? "" : "s");
 	line(out, "Snapshots", "%s; image: %s", j->checkpoint, j->image ? image : "none");
-	if (j->store_s > 0)
-		line(out, "", "the last one took %s, its restore %s",
-			text_span(j->store_s, a),
-			j->restore_s > 0 ? text_span(j->restore_s, b)
-					 : "has not been measured");
+	if (j->store_s > 0 && j->restore_s > 0)
+		line(out, "", "the last one took %.2f s, its restore %.2f s", seconds(j->store_s),
+			seconds(j->restore_s));
+	else if (j->store_s > 0)
+		line(out, "", "the last one took %.2f s", seconds(j->store_s));
 	if (j->rss_mib != API_NONE)
 		line(out, "Host memory", "%s", text_mib(j->rss_mib, a));
 }

@@ -159,7 +159,7 @@ enum reason admit_find(const struct core *c, const struct job *j, const struct n
 {
 	const struct offer *offers;
 	struct pick picks[JOB_CARDS_MAX];
-	enum reason worst = REASON_NODE_DOWN, r;
+	enum reason worst = c->cards_seen ? REASON_NODE_DOWN : REASON_RESOURCES, r;
 	gq_time wish = GQ_NEVER;
 	size_t n = 0;
 

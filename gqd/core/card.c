@@ -56,6 +56,7 @@ int card_event(struct core *c, gq_time now, const struct event *ev, struct gq_er
 	if (e->index >= CARDS_MAX)
 		return gq_err_set(err, -E2BIG, "card %u: more than %d cards", e->index, CARDS_MAX);
 	card = card_make(c, e->index);
+	c->cards_seen = true;
 	card_numbers(card, e);
 	if (e->sample_only)
 		return 0;

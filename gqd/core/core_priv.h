@@ -74,6 +74,7 @@ struct core {
 	size_t n_offers;
 	gq_time offers_at;     /* 0 = to be made anew */
 	struct ptrs cards;     /* struct card, by index; no gaps */
+	bool cards_seen;       /* the driver has answered since gqd started */
 	struct ptrs services, reservations; /* by id */
 	struct ptrs dirty_jobs, dirty_services, dirty_reservations, dirty_evictions;
 	struct ptrs evictions; /* not finished, or not yet on disk */

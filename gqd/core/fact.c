@@ -23,6 +23,8 @@ static void fact_started(struct core *c, struct entry *e, gq_time now, const str
 	struct job *j = &e->row;
 
 	(void)fx;
+	if (j->run_since && (j->state == JOB_RUNNING || j->state == JOB_NOTICE))
+		fact_audit(c, e, now, "adopted by a new gqd: it computes on", NULL);
 	if (j->run_since || (j->state != JOB_STARTING && j->state != JOB_RESTORING &&
 				    j->state != JOB_ENDING))
 		return;
