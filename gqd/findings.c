@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * findings.c - gqctl doctor: what works on this machine, what does not, and what to do */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <sys/timex.h>
 
-#include "base/mem.h"
 #include "daemon.h"
-
-#define SPACE_LOW_MIB 1024
 
 struct findings {
 	api_finding_fn fn;
@@ -64,23 +58,6 @@ static void find_clock(api_finding_fn fn, void *ctx)
 		ok ? NULL : "run chrony or systemd-timesyncd: reservations are wall-clock times");
 }
 
-static void find_space(const char *what, const char *dir, api_finding_fn fn, void *ctx)
-{
-	struct statvfs v;
-	char text[300];
-	long long mib;
-
-	if (statvfs(dir, &v) < 0) {
-		snprintf(text, sizeof(text), "%.200s: %s", dir, strerror(errno));
-		fn(ctx, what, false, true, text, "make the directory, or change the config");
-		return;
-	}
-	mib = (long long)((double)v.f_bavail * (double)v.f_frsize / 1048576);
-	snprintf(text, sizeof(text), "%lld MiB free in %.200s", mib, dir);
-	fn(ctx, what, mib >= SPACE_LOW_MIB, false, text,
-		mib >= SPACE_LOW_MIB ? NULL : "a snapshot needs as much as its job has memory: free space");
-}
-
 void findings(void *ctx, api_finding_fn fn, void *fn_ctx)
 {
 	struct daemon *d = ctx;
@@ -96,7 +73,5 @@ void findings(void *ctx, api_finding_fn fn, void *fn_ctx)
 	find_foreign(d, fn, fn_ctx);
 	fn(fn_ctx, "store", !d->store_failed, true, d->store_failed ? d->store_error : d->state_dir,
 		d->store_failed ? "free space on that file system; gqd goes on by itself" : NULL);
-	find_space("state space", d->state_dir, fn, fn_ctx);
-	find_space("image space", d->image_dir, fn, fn_ctx);
 	find_clock(fn, fn_ctx);
 }

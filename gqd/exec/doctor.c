@@ -10,13 +10,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/mem.h"
-
-#define CHECK_PATIENCE_MS 3000
 
 typedef void (*finding_fn)(void *ctx, const char *what, bool ok, const char *text,
 	const char *cure);
@@ -94,16 +93,31 @@ const char *criu_check_version(struct criu_check *c)
 	return c && criu_check_look(c, 0) && c->version[0] ? c->version : NULL;
 }
 
+/* Linux 6.16 took SO_PASSCRED from internet sockets; before 4.2 criu asks every socket for it. */
+static bool criu_is_old(const char *version)
+{
+	int major, minor, kernel[2];
+	struct utsname u;
+
+	return uname(&u) == 0 && sscanf(u.release, "%d.%d", &kernel[0], &kernel[1]) == 2 &&
+	       (kernel[0] > 6 || (kernel[0] == 6 && kernel[1] >= 16)) &&
+	       sscanf(version, "%d.%d", &major, &minor) == 2 &&
+	       (major < 4 || (major == 4 && minor < 2));
+}
+
 static void find_criu(const struct exec *x, finding_fn fn, void *ctx)
 {
 	char text[400];
+	bool ok;
 
-	if (!criu_check_look(x->check, CHECK_PATIENCE_MS)) {
-		fn(ctx, "criu", false, "its check has not ended yet", "ask again");
+	if (!criu_check_look(x->check, 0)) { /* gqd waits for nobody */
+		fn(ctx, "criu", false, "its check has not ended yet", "ask again in a second");
 		return;
 	}
-	snprintf(text, sizeof(text), "%s %s: %s", x->conf.criu, x->check->version, x->check->text);
-	fn(ctx, "criu", x->check->ok, text, x->check->ok ? NULL
+	ok = x->check->ok && !criu_is_old(x->check->version);
+	snprintf(text, sizeof(text), "%s %s: %s", x->conf.criu, x->check->version,
+		x->check->ok && !ok ? "too old for this kernel, whatever its check says" : x->check->text);
+	fn(ctx, "criu", ok, text, ok ? NULL
 		: "no snapshots until it works; ./setup.sh deps installs or builds a criu that fits");
 }
 

@@ -137,6 +137,26 @@ static void on_finding(void *ctx, const char *what, bool ok, const char *text, c
 		cure ? cure : "");
 }
 
+static void on_unfinished(void *ctx, const char *what, bool ok, const char *text, const char *cure)
+{
+	(void)what, (void)ok, (void)text;
+	*(bool *)ctx |= cure && !strncmp(cure, "ask again", 9);
+}
+
+/* Asks until all is known: criu is checked in the background. */
+static void doctor(void)
+{
+	bool unfinished = true;
+
+	for (int i = 0; i < 100 && unfinished; i++) {
+		unfinished = false;
+		exec_doctor(d.x, on_unfinished, &unfinished);
+		if (unfinished)
+			usleep(50000);
+	}
+	exec_doctor(d.x, on_finding, NULL);
+}
+
 static void result(const char *verb, int r)
 {
 	if (r < 0)
@@ -195,7 +215,7 @@ static void command(const char *line)
 	else if (!strcmp(line, "adopt-done"))
 		printf("strays %d\n", exec_adopt_done(d.x));
 	else if (!strcmp(line, "doctor"))
-		exec_doctor(d.x, on_finding, NULL);
+		doctor();
 	else if (!strcmp(line, "die"))
 		kill(getpid(), SIGKILL);
 	else if (sscanf(line, "%31s %u %u %d", verb, &a, &b, &n) < 2 || !command_pair(verb, a, b, n))
