@@ -2,6 +2,7 @@
  * fetch.c - a queue of frames to read, and threads that read them */
 #include "fetch.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -16,8 +17,9 @@ struct fetch {
 	pthread_t threads[FETCH_WORKERS];
 	unsigned n_threads, n_pieces;
 	unsigned char *memory; /* owned */
+	unsigned char *zeros;  /* owned; a chunk that nobody writes to */
 	struct piece *pieces;  /* owned */
-	int event_fd;
+	int event_fd, direct_fd;
 	struct piece *spare; /* by queue; the asking thread's alone */
 
 	pthread_mutex_t lock; /* of all below */
@@ -26,15 +28,35 @@ struct fetch {
 	bool closing;
 };
 
-static void decode(const struct fetch *f, struct frame_coder *coder, struct piece *p)
+/* Reads what is stored, and says where it came to lie. */
+static int stored_read(const struct fetch *f, struct piece *p, const unsigned char **ret)
+{
+	int r = -EINVAL;
+
+	if (f->direct_fd >= 0)
+		r = gqi_read_direct(f->image, f->direct_fd, p->frame, p->stored, ret, &p->err);
+	if (r == -EINVAL) {
+		r = gqi_read(f->image, p->frame, p->stored, &p->err);
+		*ret = p->stored;
+	}
+	return r;
+}
+
+static int decode(const struct fetch *f, struct frame_coder *coder, struct piece *p)
 {
 	const struct gqi_frame *frame = p->frame;
-	bool plain = frame->codec == GQI_RAW;
+	int r = stored_read(f, p, &p->data);
 
-	p->result = gqi_read(f->image, frame, plain ? p->raw : p->stored, &p->err);
-	if (!p->result && !plain && frame_decode(coder, frame->codec, p->stored, frame->stored_n,
-					     p->raw, frame->raw_n) < 0)
-		p->result = gqi_blame(f->image, frame, "the compression", &p->err);
+	if (r < 0 || frame->codec == GQI_RAW)
+		return r;
+	if (frame->codec == GQI_ZERO) {
+		p->data = f->zeros;
+		return 0;
+	}
+	if (frame_decode(coder, frame->codec, p->data, frame->stored_n, p->raw, frame->raw_n) < 0)
+		return gqi_blame(f->image, frame, "the compression", &p->err);
+	p->data = p->raw;
+	return 0;
 }
 
 static struct piece *next_piece(struct fetch *f)
@@ -61,7 +83,7 @@ static void *work(void *arg)
 		uint64_t one = 1;
 		ssize_t w;
 
-		decode(f, coder, p);
+		p->result = decode(f, coder, p);
 		atomic_store_explicit(&p->done, true, memory_order_release);
 		w = write(f->event_fd, &one, sizeof(one));
 		(void)w; /* it cannot be full */
@@ -70,15 +92,21 @@ static void *work(void *arg)
 	return NULL;
 }
 
+static size_t piece_bytes(const struct gqi *g)
+{
+	return g->chunk + GQI_DIRECT_SIZE(g);
+}
+
 struct fetch *fetch_new(const struct gqi *g, unsigned workers)
 {
 	struct fetch *f = xnew(struct fetch);
-	size_t each = 2 * (size_t)g->chunk;
+	size_t each = piece_bytes(g);
 
 	f->image = g;
 	f->n_threads = workers < 1 ? 1 : workers > FETCH_WORKERS ? FETCH_WORKERS : workers;
 	f->n_pieces = FETCH_BYTES / each > 2 ? (unsigned)(FETCH_BYTES / each) : 2;
 	f->memory = arena_new(f->n_pieces * each);
+	f->zeros = arena_new(g->chunk);
 	f->pieces = xnew_n(struct piece, f->n_pieces);
 	for (unsigned i = f->n_pieces; i-- > 0;) {
 		struct piece *p = &f->pieces[i];
@@ -88,6 +116,7 @@ struct fetch *fetch_new(const struct gqi *g, unsigned workers)
 		p->queue = f->spare;
 		f->spare = p;
 	}
+	f->direct_fd = open(g->path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	f->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_mutex_init(&f->lock, NULL);
 	pthread_cond_init(&f->cond, NULL);
@@ -110,7 +139,10 @@ struct fetch *fetch_free(struct fetch *f)
 	pthread_cond_destroy(&f->cond);
 	pthread_mutex_destroy(&f->lock);
 	close(f->event_fd);
-	arena_free(f->memory, f->n_pieces * 2 * (size_t)f->image->chunk);
+	if (f->direct_fd >= 0)
+		close(f->direct_fd);
+	arena_free(f->memory, f->n_pieces * piece_bytes(f->image));
+	arena_free(f->zeros, f->image->chunk);
 	free(f->pieces);
 	free(f);
 	return NULL;
@@ -130,7 +162,7 @@ static struct piece *piece_extra(const struct fetch *f)
 {
 	struct piece *p = xnew(struct piece);
 
-	p->raw = arena_new(2 * (size_t)f->image->chunk);
+	p->raw = arena_new(piece_bytes(f->image));
 	p->stored = p->raw + f->image->chunk;
 	p->extra = true;
 	return p;
@@ -163,7 +195,7 @@ struct piece *fetch_begin(struct fetch *f, const struct gqi_frame *frame, bool m
 void fetch_release(struct fetch *f, struct piece *p)
 {
 	if (p->extra) {
-		arena_free(p->raw, 2 * (size_t)f->image->chunk);
+		arena_free(p->raw, piece_bytes(f->image));
 		free(p);
 		return;
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * fetch.h - frames of an image, read and decompressed ahead by several threads
+ * They are read past the page cache where that is possible: new pages of it would cost more than
+ * the disk.
  * Promises: a piece that is done without an error holds exactly what was stored. */
 #ifndef GQ_CHECKPOINT_FETCH_H
 #define GQ_CHECKPOINT_FETCH_H
@@ -8,19 +10,19 @@
 
 #include "gqi.h"
 
-#define FETCH_BYTES   (32u << 20) /* of pieces, unless a caller must have one more */
+#define FETCH_BYTES   (34u << 20) /* of pieces, unless a caller must have one more */
 #define FETCH_WORKERS 8u          /* at most */
 
 struct fetch;
 
 struct piece {
 	const struct gqi_frame *frame; /* borrowed */
-	unsigned char *raw;            /* frame->raw_n bytes */
+	const unsigned char *data;     /* frame->raw_n bytes */
 	atomic_bool done;
 	int result;
 	struct gq_err err;  /* result < 0 */
 	struct piece *next; /* the holder's */
-	unsigned char *stored;
+	unsigned char *raw, *stored; /* memory; data is in one of them */
 	struct piece *queue;
 	bool extra;
 };

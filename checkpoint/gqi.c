@@ -307,21 +307,48 @@ static bool is_record_of(const struct gqi_record *r, const struct gqi_frame *f)
 		r->codec == f->codec && r->raw_n == f->raw_n && r->stored_n == f->stored_n;
 }
 
+static int frame_check(const struct gqi *g, const struct gqi_frame *f, const unsigned char *head,
+	const void *stored, struct gq_err *err)
+{
+	struct gqi_record rec;
+
+	if (!gqi_record_get(head, &rec) || !is_record_of(&rec, f))
+		return gqi_blame(g, f, "the head", err);
+	if (gqi_sum(stored, f->stored_n) != f->sum)
+		return gqi_blame(g, f, "the contents", err);
+	return 0;
+}
+
 int gqi_read(const struct gqi *g, const struct gqi_frame *f, void *buf, struct gq_err *err)
 {
 	unsigned char h[GQI_RECORD_SIZE];
-	struct gqi_record rec;
 	int r = read_at(g, f->offset, h, sizeof(h), err);
 
 	if (!r)
 		r = read_at(g, f->offset + sizeof(h), buf, f->stored_n, err);
-	if (r < 0)
-		return r;
-	if (!gqi_record_get(h, &rec) || !is_record_of(&rec, f))
-		return gqi_blame(g, f, "the head", err);
-	if (gqi_sum(buf, f->stored_n) != f->sum)
-		return gqi_blame(g, f, "the contents", err);
-	return 0;
+	return r < 0 ? r : frame_check(g, f, h, buf, err);
+}
+
+int gqi_read_direct(const struct gqi *g, int direct_fd, const struct gqi_frame *f,
+	unsigned char *buf, const unsigned char **ret, struct gq_err *err)
+{
+	uint64_t from = f->offset / GQI_DIRECT * GQI_DIRECT;
+	size_t before = (size_t)(f->offset - from), want = before + GQI_RECORD_SIZE + f->stored_n;
+	size_t all = (want + GQI_DIRECT - 1) / GQI_DIRECT * GQI_DIRECT;
+	ssize_t n;
+
+	do
+		n = pread(direct_fd, buf, all, (off_t)from);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 && errno == EINVAL)
+		return -EINVAL;
+	if (n < 0)
+		return gq_err_sys(err, -errno, "%s: read at offset %llu", g->path,
+			(unsigned long long)f->offset);
+	if ((size_t)n < want) /* a part, or the end of the file: the plain way sorts that out */
+		return -EINVAL;
+	*ret = buf + before + GQI_RECORD_SIZE;
+	return frame_check(g, f, buf + before, *ret, err);
 }
 
 static int compare_offsets(const void *a, const void *b)

@@ -65,6 +65,13 @@ const struct gqi_file *gqi_find(const struct gqi *g, const char *name); /* NULL 
 /* The stored bytes of one frame (frame->stored_n of them), checked. Any thread may call it. */
 int gqi_read(const struct gqi *g, const struct gqi_frame *frame, void *buf, struct gq_err *err);
 
+/* The same past the page cache: @direct_fd was opened with O_DIRECT, @buf has GQI_DIRECT_SIZE() bytes
+ * and is aligned to GQI_DIRECT; the stored bytes are at *ret. -EINVAL: the file system cannot. */
+int gqi_read_direct(const struct gqi *g, int direct_fd, const struct gqi_frame *frame,
+	unsigned char *buf, const unsigned char **ret, struct gq_err *err);
+#define GQI_DIRECT          4096u
+#define GQI_DIRECT_SIZE(g)  ((size_t)(g)->chunk + 2 * GQI_DIRECT)
+
 /* Says that frame @f is bad, where it lies and whose it is. Returns -EILSEQ. */
 int gqi_blame(const struct gqi *g, const struct gqi_frame *f, const char *what, struct gq_err *err);
 

@@ -98,7 +98,7 @@ static int first_write(const struct serve *s, struct outlet *o, struct gq_err *e
 		return p->result;
 	}
 	while (o->fd >= 0 && o->written < p->frame->raw_n) {
-		ssize_t n = write(o->fd, p->raw + o->written, p->frame->raw_n - o->written);
+		ssize_t n = write(o->fd, p->data + o->written, p->frame->raw_n - o->written);
 
 		if (n > 0)
 			o->written += (size_t)n;
@@ -252,7 +252,6 @@ int serve_new(const struct gqi *g, int listen_fd, unsigned workers, struct serve
 	s->client_fd = -1;
 	s->fetch = fetch_new(g, workers);
 	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	posix_fadvise(g->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	r = watch(s, listen_fd, EPOLLIN, &for_listen);
 	if (!r)
 		r = watch(s, fetch_fd(s->fetch), EPOLLIN, &for_fetch);

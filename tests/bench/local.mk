@@ -9,3 +9,8 @@ tests_bench_bench_queue_LDFLAGS = $(client_ldflags)
 tests_bench_bench_sched_SOURCES = %reldir%/bench_sched.c
 tests_bench_bench_sched_LDADD = libcore.a libbase.a
 EXTRA_DIST += %reldir%/queue %reldir%/sched
+
+noinst_PROGRAMS += %reldir%/bench-snapshot
+tests_bench_bench_snapshot_SOURCES = %reldir%/bench_snapshot.c
+tests_bench_bench_snapshot_LDADD = libcheckpoint.a libbase.a
+EXTRA_DIST += %reldir%/snapshot
