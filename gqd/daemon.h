@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * daemon.h - what gqd's top-level files share: the rooms, and the turn that is being made
  * daemon.c     the heartbeat: decide, remember, carry out
+ * open.c       opens the rooms in their order, and closes them
  * effect.c     carries one effect out
  * launch.c     turns a stored submission into a launch
  * report.c     turns what exec and gpu saw into events
@@ -60,9 +61,18 @@ struct daemon {
 	bool stopping;
 };
 
-/* daemon.c */
+/* open.c */
 int daemon_open(struct daemon *d, struct gq_err *err);
 void daemon_close(struct daemon *d);
+
+/* daemon.c */
+int daemon_load(struct daemon *d, struct gq_err *err); /* a new core, from the store's rows */
+void daemon_revive(struct daemon *d);                  /* it is told again what is there */
+void daemon_watch(struct daemon *d);
+void daemon_turn(void *ctx);
+void daemon_clean(void *ctx, uint32_t job);
+void daemon_drop_specs(struct daemon *d);
+void daemon_override(char **field, const char *value); /* NULL: leaves it */
 int daemon_step(struct daemon *d, struct event *ev, struct gq_err *err);
 void daemon_fact(struct daemon *d, struct event *ev); /* one that cannot be refused */
 void daemon_reload(struct daemon *d);
