@@ -13,14 +13,16 @@
 /* A shim that the core knows nothing of: its capsule ends, and so does it. */
 static bool stray_kill(struct exec *x, uint32_t job, uint32_t inc)
 {
+	static const char *const orders[] = {"kill", "forget"};
 	_cleanup_buf_ struct buf b = BUF_INIT;
 	char path[PATH_MAX];
 	struct pair *p = pair_new(x, job, inc);
 	bool alive = pair_connect(x, p) == 0;
 
-	if (alive) {
+	for (size_t i = 0; alive && i < ARRAY_LEN(orders); i++) {
+		buf_reset(&b);
 		buf_add(&b, LINK_HEAD, sizeof(LINK_HEAD));
-		kv_add(&b, "msg", "kill");
+		kv_add(&b, "msg", orders[i]);
 		pair_tell(x, p, &b);
 	}
 	pair_del(x, p);

@@ -350,6 +350,8 @@ int exec_forget(struct exec *x, uint32_t job, uint32_t incarnation)
 	struct pair *p = pair_get(x, job, incarnation);
 	char path[PATH_MAX];
 
+	if (p)
+		tell_int(x, job, incarnation, "forget", NULL, 0); /* it waits where its record has no room */
 	unlink(path_record(x, path, job, incarnation));
 	if (!p)
 		return -ENOENT;

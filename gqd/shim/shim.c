@@ -73,7 +73,31 @@ static void ending_exited(struct shim *s)
 		s->ending.code = WEXITSTATUS(s->root_status);
 }
 
-/* Every process is gone: remember, tell, leave. */
+/* No record could be written, so the message is all there is of the ending: whoever is or comes is
+ * told, again and again. true when a gqd has it on disk. */
+static bool ending_taken(struct shim *s, const struct buf *message)
+{
+	struct pollfd p[] = {{s->link_fd, POLLIN, 0}, {s->listen_fd, POLLIN, 0}};
+	char data[LINK_BYTES_MAX];
+	ssize_t n;
+
+	link_send(s->link_fd, message);
+	poll(p, ARRAY_LEN(p), 1000);
+	if (p[1].revents)
+		visitor(s);
+	while (s->link_fd >= 0 && (n = link_receive(s->link_fd, data)) != -EAGAIN) {
+		const char *what = n > 0 ? kv_get(data, (size_t)n, "msg") : NULL;
+
+		if (what && !strcmp(what, "forget"))
+			return true;
+		if (n <= 0)
+			close(TAKE_FD(s->link_fd));
+	}
+	return false;
+}
+
+/* Every process is gone: remember, tell, leave. On a full disk there is no leaving before there is
+ * room, or before a gqd says that its own store has it. */
 static void ending_finish(struct shim *s)
 {
 	_cleanup_buf_ struct buf message = BUF_INIT;
@@ -81,11 +105,9 @@ static void ending_finish(struct shim *s)
 	s->state = SHIM_ENDED;
 	ending_message(&s->launch, &s->ending, &message);
 	capsule_remove(&s->launch);
-	/* On a full disk: a gqd that hears us needs no record, so wait for one or for room. */
-	while (ending_record(&s->launch, &message, s->link_fd < 0) < 0 && s->link_fd < 0) {
-		sleep(1);
-		visitor(s);
-	}
+	while (ending_record(&s->launch, &message, s->link_fd < 0) < 0)
+		if (ending_taken(s, &message))
+			break;
 	unlink(s->launch.socket); /* who comes now finds the record */
 	link_send(s->link_fd, &message);
 	gq_fault("shim.reported");

@@ -27,7 +27,7 @@ static const struct {
 static struct {
 	char name[40];
 	char action[24];
-	int visit; /* fires at this visit and, for an errno, only then */
+	int visit; /* fires at this visit and, for an errno, only then; 0 = at each */
 	int seen;
 } faults[FAULTS_MAX];
 static int n_faults = -1;
@@ -95,7 +95,7 @@ int gq_fault(const char *name)
 	for (int i = 0; i < n_faults; i++) {
 		if (strcmp(faults[i].name, name))
 			continue;
-		if (++faults[i].seen == faults[i].visit)
+		if (!faults[i].visit || ++faults[i].seen == faults[i].visit)
 			return fault_act(faults[i].action);
 	}
 	return 0;

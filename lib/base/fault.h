@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * fault.h - named places where a test can make a program die or an operation fail
- * GQ_FAULT="store.commit:kill,dump.verify:EIO@2" — the second visit of dump.verify fails with EIO.
+ * GQ_FAULT="store.commit:kill,dump.verify:EIO@2" — the second visit of dump.verify fails with EIO;
+ * @0 is every visit.
  * Actions: kill (SIGKILL to self), exit (status 99), stop (SIGSTOP to self), an errno name
  * (ENOSPC, EIO, …), sleep=MS.
  * Each name stands once in fault.def, so that `gqd --list-faults` and the crash walk know them all.

@@ -225,6 +225,27 @@ END
 	like "killed at $fault: $want" "$said" "^$want $n 1 "
 done
 
+# --- no room for the exit record: the shim stays until a gqd has its last message on disk
+GQ_FAULT=shim.exit_record:ENOSPC@0
+export GQ_FAULT
+drive <<END
+start 29 1 0 $gq_dir/life
+wait exited 29 1
+die
+END
+unset GQ_FAULT
+not_ok 'a full disk leaves no exit record' "test -e $gq_dir/state/exit/29.1"
+drive <<END
+adopt 29 1
+wait exited 29 1
+adopt 29 1
+wait exited 29 1
+forget 29 1
+END
+like 'the next gqd is told the end all the same' "$said" '^exited 29 1 code=7'
+unlike 'and never that the job is gone' "$said" '^gone '
+ok 'once forgotten the shim leaves' "wait_for '! test -e $gq_dir/run/shim/29.1.sock' 10"
+
 if [ -z "$mode" ]; then
 	drive <<END
 user 65534 65534
