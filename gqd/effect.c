@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * effect.c - carries one effect of the core out
  * An effect may come twice, or late: what has been overtaken is dropped here by asking the core. */
+#include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -14,6 +15,13 @@ static void effect_unknown(struct daemon *d, const struct effect *f)
 	daemon_fact(d, &ev);
 }
 
+/* The machine lacks something for now; the job is as good as it was. */
+static bool is_for_now(int r)
+{
+	return r == -ENOSPC || r == -EDQUOT || r == -ENOMEM || r == -EAGAIN || r == -EMFILE ||
+	       r == -ENFILE || r == -EIO || r == -EROFS;
+}
+
 static void effect_launch(struct daemon *d, const struct effect *f)
 {
 	bool restore = f->type == FX_RESTORE;
@@ -21,14 +29,17 @@ static void effect_launch(struct daemon *d, const struct effect *f)
 	struct event ev = {.type = restore ? EV_RESTORE_FAILED : EV_START_FAILED, .job = f->job,
 		.incarnation = f->incarnation};
 	struct gq_err err = {0};
+	int r;
 
 	if (!j || j->incarnation != f->incarnation ||
 		j->state != (restore ? JOB_RESTORING : JOB_STARTING))
 		return;
-	if (launch_job(d, j, restore, &err) == 0)
+	r = launch_job(d, j, restore, &err);
+	if (r == 0)
 		return;
 	log_warn("job %u: could not be %s: %s", f->job, restore ? "restored" : "started", err.text);
 	ev.text = err.text;
+	ev.again = is_for_now(r);
 	daemon_fact(d, &ev);
 }
 

@@ -21,7 +21,7 @@ enum event_type {
 	EV_UNRESERVE,        /* id */
 	/* facts from exec and checkpoint, about (job, incarnation); a stale pair is ignored */
 	EV_STARTED,          /* it computes; for a restore: took = restore time */
-	EV_START_FAILED,     /* text; never ran */
+	EV_START_FAILED,     /* text, again; never ran */
 	EV_EXITED,           /* exit_code, exit_signal; every process of the capsule is gone */
 	EV_STORED,           /* image published, capsule gone; took, bytes */
 	EV_STORE_FAILED,     /* text; the job computes on */
@@ -87,6 +87,7 @@ struct event {
 	const char *text;
 	gq_time took;
 	int64_t bytes, rss_mib;
+	bool again;              /* EV_START_FAILED: the machine's fault, not the job's: try later */
 	bool has_state;          /* EV_SERVICE_RENEW: service.state is set */
 	uint8_t evict_mode;      /* EV_EVICT */
 	gq_time evict_grace;     /* EV_EVICT: GQ_NEVER = the job's own */

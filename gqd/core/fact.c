@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "core_priv.h"
 
+#define START_WAIT GQ_SEC(30) /* before another start, where the machine had no room for one */
 #define QUICK_EXIT GQ_SEC(5) /* a job that saves itself again and again at once is slowed down */
 
 static void fact_audit(struct core *c, const struct entry *e, gq_time now, const char *what,
@@ -187,7 +188,14 @@ static void fact_start_failed(struct core *c, struct entry *e, gq_time now, cons
 	if (e->row.state != JOB_STARTING)
 		return;
 	job_set_error(e, ev->text);
-	fact_audit(c, e, now, "could not be started", ev->text);
+	fact_audit(c, e, now, ev->again ? "could not be started now, will be tried again"
+					: "could not be started", ev->text);
+	if (ev->again) {
+		job_move_or_die(c, e, MOVE_GONE);
+		e->row.begin_at = now + START_WAIT;
+		fact_back_in_queue(c, e, now, REASON_RETRY, fx);
+		return;
+	}
 	e->row.exit_code = 1;
 	e->row.reason = REASON_START_FAILED;
 	job_move_or_die(c, e, MOVE_START_FAILED);

@@ -30,4 +30,12 @@ gqd_start
 ok 'nothing acknowledged is lost over a restart' "gqctl job ${last:-$first}"
 is 'the file is sound' "$(sqlite3 "$gq_dir/state/gq.db" 'pragma integrity_check' 2>/dev/null || echo ok)" ok
 gqd_stop
+if gqd --list-faults | grep -q exec.spawn; then
+	gqd_env='GQ_FAULT=exec.spawn:ENOSPC'
+	gqd_start
+	late=$(gq_submit --wrap true)
+	ok 'no room to start a job: it is tried again' \
+		"wait_for 'gqctl job $late --json | jq -e \".reason == \\\"RetryLater\\\"\"' 10"
+	gqd_stop
+fi
 done_testing

@@ -285,6 +285,25 @@ static void test_start_fails(void **state)
 	assert_string_equal(cw_look(&w, job)->error, "cwd: no such directory");
 }
 
+/* A full disk is not the job's fault: it waits, and is started again, however often. */
+static void test_start_fails_for_now(void **state)
+{
+	uint32_t job = job_in(JOB_STARTING, CHECKPOINT_AUTO, false);
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		struct event ev = cw_fact(&w, EV_START_FAILED, job);
+
+		ev.again = true;
+		ev.text = "no space";
+		cw_do(&w, &ev);
+		assert_int_equal(cw_state(&w, job), JOB_PENDING);
+		assert_int_equal(cw_reason(&w, job), REASON_RETRY);
+		cw_until(&w, w.now + GQ_SEC(30));
+		assert_int_equal(cw_state(&w, job), JOB_STARTING);
+	}
+}
+
 /* Three tries, 2 s and 4 s apart; then it is held and its image stays. */
 static void test_restore_fails(void **state)
 {
@@ -470,7 +489,8 @@ int main(void)
 		CASE(test_cancel_before_reservation), CASE(test_hold_everywhere),
 		CASE(test_held_by_operator), CASE(test_time_limit), CASE(test_time_limit_over_eviction),
 		CASE(test_gone), CASE(test_gone_with_image), CASE(test_gone_again_and_again),
-		CASE(test_start_fails), CASE(test_restore_fails), CASE(test_images),
+		CASE(test_start_fails), CASE(test_start_fails_for_now), CASE(test_restore_fails),
+		CASE(test_images),
 		CASE(test_evicted_while_starting), CASE(test_evicted_while_restoring), CASE(test_stale),
 		CASE(test_resume), CASE(test_resume_kill), CASE(test_resume_goes_on), CASE(test_forgotten),
 	};
