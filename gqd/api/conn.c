@@ -77,12 +77,27 @@ static size_t unsent(const struct conn *c)
 	return c->out.len - c->out_at + c->big.len - c->big_at;
 }
 
-static void count_bytes(struct conn *c)
+/* Replies that are written and not yet in the output. */
+static size_t waiting(const struct conn *c)
 {
-	size_t now = c->in.cap + c->out.cap + c->big.cap;
+	size_t n = 0;
+
+	for (const struct req *q = c->first; q; q = q->next)
+		n += q->reply.len;
+	return n;
+}
+
+void conn_count(struct conn *c)
+{
+	size_t now = c->in.cap + c->out.cap + c->big.cap + waiting(c);
 
 	c->usage->bytes += now - c->counted;
 	c->counted = now;
+}
+
+bool conn_user_is_full(const struct conn *c)
+{
+	return c->usage->bytes > USER_BYTES;
 }
 
 /* --- replies ------------------------------------------------------------------------------- */
@@ -203,7 +218,7 @@ static bool is_draining(const struct conn *c)
 
 static bool is_full(const struct conn *c)
 {
-	return c->n_reqs >= REQS_MAX || unsent(c) > OUT_MAX;
+	return c->n_reqs >= REQS_MAX || unsent(c) + waiting(c) > OUT_MAX;
 }
 
 void conn_pump(struct conn *c)
@@ -218,7 +233,7 @@ void conn_pump(struct conn *c)
 			return;
 		}
 	} while (r > 0 && c->first && c->first->state == REQ_READY);
-	count_bytes(c);
+	conn_count(c);
 	if (is_draining(c)) {
 		if (!start_drain(c))
 			conn_free(c);
@@ -398,8 +413,8 @@ static void conn_readable(void *ctx)
 		return;
 	buf_add(&c->in, chunk, (size_t)n);
 	c->deadline = gq_monotonic() + IDLE_WAIT;
-	count_bytes(c);
-	if (c->usage->bytes > USER_BYTES)
+	conn_count(c);
+	if (conn_user_is_full(c))
 		refuse(c, 503,
 			"too much is buffered for your user: read your replies, then try again");
 	else

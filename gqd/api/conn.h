@@ -47,6 +47,9 @@ void conn_pump(struct conn *c);         /* sends what is ready; may free the con
 void conn_resume(struct conn *c);       /* runs requests that had to wait; the same */
 void conn_sweep(struct conn *c, gq_time now); /* the same, when a deadline has passed */
 
+void conn_count(struct conn *c);              /* what it buffers now, against its user */
+bool conn_user_is_full(const struct conn *c); /* no more is buffered for this user */
+
 /* server.c */
 struct api {
 	const struct api_host *host; /* borrowed */

@@ -257,6 +257,7 @@ static void ask_again(struct req *q)
 	q->state = REQ_OPEN;
 	q->handler(q);
 	assert(q->state != REQ_OPEN);
+	conn_count(q->conn);
 	if (q->state == REQ_READY)
 		api_wants_pump(q->conn);
 }
@@ -273,8 +274,13 @@ static void wake(struct api *api, bool changed)
 			q->wait_job ? (j ? j->version : UINT64_MAX) : core_version(core);
 
 		next = q->wait_next;
-		if (now >= q->wait_until || (changed && version > q->wait_version))
-			ask_again(q);
+		if (now < q->wait_until && (!changed || version <= q->wait_version))
+			continue;
+		if (conn_user_is_full(q->conn)) {
+			q->wait_until = now; /* the next sweep, when some of it was read */
+			continue;
+		}
+		ask_again(q);
 	}
 	pump_all(api);
 }

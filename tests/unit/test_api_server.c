@@ -602,6 +602,44 @@ static void test_continue(void **state)
 	assert_non_null(strstr(out.data, " 200 OK"));
 }
 
+static long server_kib(void)
+{
+	char path[64];
+	long pages = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)server);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%*s %ld", &pages), 1);
+	fclose(f);
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Requests are cheap to send and replies are not: they are made as they are read. */
+static void test_pipelined_replies_are_bounded(void **state)
+{
+	_cleanup_buf_ struct buf in = BUF_INIT, out = BUF_INIT, one = BUF_INIT;
+	int fd = dial(sock), n = 0;
+	long before;
+
+	(void)state;
+	assert_int_equal(call("GET", "/v1/openapi.json", NULL, &one), 200);
+	assert_true(one.len > 20000);
+	before = server_kib();
+	for (int i = 0; i < 1000; i++)
+		buf_fmt(&in, "GET /v1/openapi.json HTTP/1.1\r\n%s\r\n",
+			i == 999 ? "Connection: close\r\n" : "");
+	send_all(fd, in.data, in.len);
+	assert_int_equal(call("GET", "/v1/ping", NULL, &one), 200);
+	assert_true(server_kib() - before < 4096);
+	read_all(fd, &out);
+	close(fd);
+	for (const char *p = out.data; (p = strstr(p, "HTTP/1.1 200")); p++)
+		n++;
+	assert_int_equal(n, 1000);
+}
+
 static void test_long_poll(void **state)
 {
 	_cleanup_buf_ struct buf out = BUF_INIT, list = BUF_INIT;
@@ -820,6 +858,7 @@ int main(void)
 		cmocka_unit_test(test_byte_by_byte),
 		cmocka_unit_test(test_continue),
 		cmocka_unit_test(test_pipelined),
+		cmocka_unit_test(test_pipelined_replies_are_bounded),
 		cmocka_unit_test(test_long_poll),
 		cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_services),
