@@ -118,12 +118,24 @@ static void describe_limits(const struct exec_job *j, struct buf *b)
 	}
 }
 
+/* Ours; a job that submits others hands its own down. */
+static bool is_ours(const char *env)
+{
+	static const char *const names[] = {"GQ_NOTICE=", "GQ_RUN_DIR="};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strncmp(env, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 static void describe_env(const struct exec *x, const struct exec_job *j, struct buf *b)
 {
 	char text[PATH_MAX + 16], path[PATH_MAX];
 
 	for (const char *const *e = j->env; e && *e; e++)
-		kv_add(b, "env", *e);
+		if (!is_ours(*e))
+			kv_add(b, "env", *e);
 	snprintf(text, sizeof(text), "GQ_NOTICE=%s", path_notice(x, path, j->job));
 	kv_add(b, "env", text);
 	snprintf(text, sizeof(text), "GQ_RUN_DIR=%s", path_job(x, path, j->job));

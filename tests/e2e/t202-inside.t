@@ -18,7 +18,8 @@ exit 7
 S
 printf 'hello' >in.txt
 # shellcheck disable=SC3045 # dash and bash have it
-id=$(umask 027 && ulimit -n 512 && A=1 gq_submit -J look -A team --gpus 2 --vram 4G -i in.txt \
+# GQ_RUN_DIR and GQ_NOTICE: as inside a job that submits another
+id=$(umask 027 && ulimit -n 512 && A=1 GQ_RUN_DIR=/elsewhere GQ_NOTICE=/etc/passwd gq_submit -J look -A team --gpus 2 --vram 4G -i in.txt \
 	-o 'out-%j-%x-%u.txt' --export ALL,B=2 look.sh one 'two words')
 ok 'a job that exits 7 is FAILED' "gqctl wait $id --state F --timeout 10"
 is 'with its code' "$(gqctl job "$id" --json | jq .exit_code)" 7
@@ -40,6 +41,8 @@ has 'a variable of the submitter' 'A=1'
 has 'and one of --export' 'B=2'
 has 'cwd, umask, limit, stdin' "cwd=$PWD umask=0027 files=512 stdin=hello"
 has 'arguments' 'args=one two words'
+has 'its own run folder, not its submitter'"'"'s' "GQ_RUN_DIR=$gq_dir/run/jobs/$id"
+is 'and only that one' "$(grep -c '^GQ_RUN_DIR=\|^GQ_NOTICE=' "$out")" 2
 has 'the incarnation, also for restored jobs' 'incarnation file=1'
 has 'no notice while nothing is wanted' 'no notice yet'
 
