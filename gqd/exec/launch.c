@@ -19,11 +19,12 @@ static int script_keep(struct exec *x, const struct exec_job *j, struct gq_err *
 {
 	char path[PATH_MAX], tmp[PATH_MAX + 8];
 	_cleanup_close_ int fd = -1;
+	struct stat st;
 	int r;
 
 	path_script(x, path, j->job);
-	if (access(path, F_OK) == 0)
-		return 0;
+	if (stat(path, &st) == 0 && (j->image || (size_t)st.st_size == j->script_len))
+		return 0; /* else it is new, or a power loss cut it off */
 	snprintf(tmp, sizeof(tmp), "%s.tmp", path);
 	unlink(tmp);
 	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);

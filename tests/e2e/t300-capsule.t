@@ -225,6 +225,20 @@ END
 	like "killed at $fault: $want" "$said" "^$want $n 1 "
 done
 
+# --- a power loss may leave the copy of the script empty
+drive <<END
+start 28 1 0 $gq_dir/life
+wait exited 28 1
+forget 28 1
+END
+chmod u+w "$gq_dir/state/spool/28/script"
+: >"$gq_dir/state/spool/28/script"
+drive <<END
+start 28 2 0 $gq_dir/life
+wait exited 28 2
+END
+like 'a script that was cut off is written again' "$said" '^exited 28 2 code=7'
+
 # --- no room for the exit record: the shim stays until a gqd has its last message on disk
 GQ_FAULT=shim.exit_record:ENOSPC@0
 export GQ_FAULT
