@@ -53,17 +53,12 @@ void settings_core(const struct daemon *d, struct core_conf *ret)
 
 int settings_operator(struct daemon *d, struct gq_err *err)
 {
-	struct group g, *found = NULL;
-	char buf[4096];
+	const char *name = d->conf.operator_group;
+	const struct group *found = name && name[0] ? getgrnam(name) : NULL; /* of any number of members */
 
-	d->operator_gid = (gid_t)-1;
-	if (!d->conf.operator_group || !d->conf.operator_group[0])
-		return 0;
-	getgrnam_r(d->conf.operator_group, &g, buf, sizeof(buf), &found);
-	if (!found)
-		return gq_err_set(err, -EINVAL, "operator_group: no group '%s' on this machine",
-			d->conf.operator_group);
-	d->operator_gid = found->gr_gid;
+	d->operator_gid = found ? found->gr_gid : (gid_t)-1;
+	if (!found && name && name[0])
+		return gq_err_set(err, -EINVAL, "operator_group: no group '%s' on this machine", name);
 	return 0;
 }
 
