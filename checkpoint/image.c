@@ -96,8 +96,11 @@ static int publish(const char *tmp, const char *final, const char *parent, struc
 		r = dir_fsync(tmp);
 	if (!r && rename(tmp, final) < 0)
 		r = -errno;
-	if (!r)
+	if (!r) {
 		r = dir_fsync(parent);
+		if (r < 0) /* the job will run on, so there must be no image of it */
+			rename(final, tmp);
+	}
 	return r < 0 ? gq_err_sys(err, r, "publish %s", final) : 0;
 }
 
