@@ -24,18 +24,18 @@ struct failure {
 	int code; /* errno */
 };
 
+/* The numbers come from a client, and we are root: never above what gqd itself was given, or a
+ * user could have any real-time priority or locked memory for the asking. */
 static void limits_set(const struct launch *l)
 {
 	for (size_t i = 0; i < l->n_limits; i++) {
 		int resource = l->limits[i].resource;
 		struct rlimit want = l->limits[i].limit, have;
 
-		if (setrlimit((__rlimit_resource_t)resource, &want) == 0 || errno != EPERM)
-			continue;
-		/* Without CAP_SYS_RESOURCE a hard limit cannot be raised: as near as we may. */
 		if (getrlimit((__rlimit_resource_t)resource, &have) < 0)
 			continue;
-		want.rlim_max = have.rlim_max;
+		if (want.rlim_max > have.rlim_max)
+			want.rlim_max = have.rlim_max;
 		if (want.rlim_cur > want.rlim_max)
 			want.rlim_cur = want.rlim_max;
 		setrlimit((__rlimit_resource_t)resource, &want);

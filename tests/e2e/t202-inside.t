@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # t202-inside.t - what a job sees of itself: environment, user, limits, output, input, exit code
 . "$(dirname "$0")/../lib/gq.sh"
-need_programs jq
+need_programs jq curl
 sim_cards 2 80G
 gqd_start 'min_fill_granularity = "1s";' 'monitor: { idle_hold = "0s"; };'
 uuid() { gqctl gpus --json | jq -r ".[$1].uuid"; }
@@ -59,6 +59,17 @@ gqsub -Q -W --wrap 'exit 3' >/dev/null 2>&1
 is 'gqsub --wait returns the exit code' $? 3
 gqsub -Q -W --wrap 'kill -9 $$' >/dev/null 2>&1
 is 'and 1 for a signal' $? 1
+
+# a client may write any limit: nobody gets above those of gqd
+curl -s --unix-socket "$gq_dir/run/gqd.sock" http://gq/v1/jobs -d '{"script":"#!/bin/cat /proc/self/limits\n",
+	"cwd":"'"$PWD"'", "output":"limits.out", "rlimits":{"RTPRIO":[99,99], "NOFILE":[100,null]}}' >answer
+id=$(jq .job_id answer)
+gqctl wait "$id" --state CD --timeout 10
+limit() { sed -n "s/^Max $1  *\([^ ]*\)  *\([^ ]*\) .*/\1 \2/p" "$2"; }
+is 'a limit that was asked for, down to what gqd has' "$(limit 'open files' limits.out)" \
+	"100 $(limit 'open files' "/proc/$gqd_pid/limits" | cut -d' ' -f2)"
+is 'no priority that gqd itself lacks' "$(limit 'realtime priority' limits.out | cut -d' ' -f2)" \
+	"$(limit 'realtime priority' "/proc/$gqd_pid/limits" | cut -d' ' -f2)"
 
 # another user: own rights, nothing of root's
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && id nobody >/dev/null 2>&1; then
