@@ -245,7 +245,9 @@ int exec_adopt(struct exec *x, uint32_t job, uint32_t incarnation, struct gq_err
 	char path[PATH_MAX];
 	struct pair *p = pair_get(x, job, incarnation);
 
-	if (!p && access(path_mark(x, path, job, incarnation), F_OK) < 0)
+	/* A record is as good as a mark, which a power loss may have taken. */
+	if (!p && access(path_mark(x, path, job, incarnation), F_OK) < 0 &&
+		access(path_record(x, path, job, incarnation), F_OK) < 0)
 		return gq_err_set(err, -ENOENT, "job %u.%u was never started", job, incarnation);
 	if (!p) {
 		p = pair_new(x, job, incarnation);

@@ -225,6 +225,18 @@ END
 	like "killed at $fault: $want" "$said" "^$want $n 1 "
 done
 
+# --- a power loss may take the mark, and leave the record that was synced
+drive <<END
+start 27 1 0 $gq_dir/life
+wait exited 27 1
+END
+rm "$gq_dir/state/spool/27/mark.1"
+drive <<END
+start 27 1 0 $gq_dir/life
+wait exited 27 1
+END
+is 'what has a record never runs again' "$(grep -c '^pid' 27.out)" 1
+
 # --- a power loss may leave the copy of the script empty
 drive <<END
 start 28 1 0 $gq_dir/life
