@@ -13,7 +13,7 @@
 #define PROBE_PARTS  4u
 #define PROBE_PART   (4u << 10)
 #define PROBE_BYTES  (PROBE_PARTS * PROBE_PART)
-#define PROBE_GAIN   (PROBE_BYTES / 16) /* less than that is not worth the time */
+#define PROBE_GAIN   (PROBE_BYTES / 6) /* less costs a restore more time than the disk would */
 #define PROBE_LEAST  (64u << 10)        /* smaller chunks are simply tried */
 
 struct frame_coder {
