@@ -17,10 +17,12 @@
 #include "base/spawn.h"
 #include "gate.h"
 #include "image.h"
+#include "settle.h"
 #include "stream.h"
 
 #define ARGS_MAX 40
 #define LOG_MAX  (16u << 20)
+#define SETTLE_MAX GQ_SEC(2) /* for a moment without a vfork; then criu has to see for itself */
 
 struct args {
 	const char *list[ARGS_MAX];
@@ -99,6 +101,8 @@ static _Noreturn void criu_exec(const struct engine_job *job, const struct args 
 	env_set(job, image ? image->last_pid : 0);
 	env_thp(image);
 	/* criu finds its streamer's socket by "-D .": a path could be too long for a socket. */
+	if (!image && job->cgroup)
+		settle(job->cgroup, SETTLE_MAX);
 	if (chdir(job->work_dir) == 0)
 		execvp(job->criu, (char *const *)a->list);
 	dprintf(STDERR_FILENO, "%s: %s\n", job->criu, strerror(errno));

@@ -183,6 +183,34 @@ END
 round 7 pids 2
 is 'pids: none is given twice' "$(sort -n -u 7.out | wc -l)" 80
 
+# --- a parent that waits for a vforked child cannot be stopped by criu: it is waited for
+script vfork <<'END'
+#!/usr/bin/env python3
+import os, time
+os.mkfifo("gate")
+if os.fork() == 0:  # each child is held before its exec until this one opens the other end
+    for i in range(6):
+        time.sleep(0.7)
+        open("gate", "w").close()
+    os._exit(0)
+for i in range(6):
+    print(i, flush=True)
+    hold = [(os.POSIX_SPAWN_OPEN, 5, "gate", os.O_RDONLY, 0)]
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}, file_actions=hold), 0)
+    time.sleep(0.2)
+print("end", flush=True)
+END
+drive <<END
+start 9 1 0 $gq_dir/vfork
+lines $gq_dir/work/9.out 2
+store 9 1
+wait stored 9 1
+start 9 2 1 $gq_dir/vfork
+wait exited 9 2
+END
+like 'vfork: it is stored' "$said" '^stored 9 1 '
+like 'vfork: and resumed, to its end' "$(tail -n 1 "$gq_dir/work/9.out")" '^end'
+
 # --- orders that come while nothing can be done about them are kept
 drive <<END
 start 8 1 0 $gq_dir/chain
