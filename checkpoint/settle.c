@@ -54,12 +54,12 @@ static bool wait_frozen(const char *cgroup, gq_time until)
 }
 
 /* Frozen tasks sleep interruptibly, but for one that waits for its vforked child. */
-static bool is_in_vfork(int tid)
+static bool is_in_vfork(const char *tid)
 {
 	_cleanup_free_ char *text = NULL;
-	char path[32];
+	char path[48];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	snprintf(path, sizeof(path), "/proc/%.20s/status", tid);
 	return file_read(path, 64u << 10, &text, NULL, NULL) == 0 && strstr(text, "\nState:\tD");
 }
 
@@ -72,7 +72,7 @@ static bool any_in_vfork(const char *cgroup)
 	if (file_read(path, TASKS_MAX, &text, NULL, NULL) < 0)
 		return false;
 	for (char *t = strtok_r(text, "\n", &save); t; t = strtok_r(NULL, "\n", &save))
-		if (is_in_vfork(atoi(t)))
+		if (is_in_vfork(t))
 			return true;
 	return false;
 }

@@ -63,5 +63,5 @@ static int run(struct ctl *ctl)
 }
 
 const struct command cmd_evict = {"evict", "JOB…", "make jobs leave their cards now",
-	"They wait for the next window and go on there.", options, ARRAY_LEN(options), 1,
+	"They are held then: with gqctl resume they go on in the next window.", options, ARRAY_LEN(options), 1,
 	WORDS_MAX, run};

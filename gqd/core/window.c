@@ -221,7 +221,7 @@ static void window_why(const struct core *c, const struct card *card, gq_time no
 	else if (card->busy)
 		snprintf(w->why, n, "busy: online load");
 	else if (claim->cause == CAUSE_SERVICE || claim->cause == CAUSE_LEASE)
-		snprintf(w->why, n, "service %u %s", claim->ref,
+		snprintf(w->why, n, "service %s %s", service_by_id(c, claim->ref)->name,
 			claim->cause == CAUSE_LEASE ? "lost its lease: counts as in use" : "is busy");
 	else if (!window_card_is_free(c, card, now))
 		snprintf(w->why, n, "idle, but not yet for %lld s",

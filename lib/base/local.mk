@@ -22,5 +22,6 @@ tests_unit_test_base_LDADD = libbase.a $(CMOCKA_LIBS) -lm
 #     gqsub/gqsub.1: gqsub/gqsub.1.in bin/gqsub$(EXEEXT)
 #             $(AM_V_GEN)$(call man_fill,bin/gqsub --help-man)
 man_fill = $(MKDIR_P) $(@D) && ./$(1) >$@.options && \
-	sed -e '/^@OPTIONS@$$/{' -e 'r $@.options' -e 'd' -e '}' -e 's|@VERSION@|$(VERSION)|' \
+	sed -e '/^@OPTIONS@$$/{' -e 'r $@.options' -e 'd' -e '}' -e 's|[@]VERSION@|$(VERSION)|' \
 	$(filter %.in,$^) >$@.tmp && mv $@.tmp $@ && rm -f $@.options
+$(man_MANS): $(top_srcdir)/lib/base/local.mk

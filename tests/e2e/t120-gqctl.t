@@ -23,6 +23,11 @@ for c in $(gqctl --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
 	ok "$c --help" "gqctl $c --help | grep -q '^usage: gqctl $c'"
 done
 
+# The pages say which version they are of.
+for page in gqsub/gqsub.1 gqctl/gqctl.1 checkpoint/gq-image.1 lib/conf/gq.conf.5; do
+	like "$page" "$(grep '^\.TH' "$GQ_BUILD/$page")" "\"gq $(gqd --version | sed 's/.* //')\""
+done
+
 # Without a gqd.
 is 'no gqd: status 1' "$(GQ_SOCKET=/nowhere/sock status gqctl jobs)" 1
 like 'the line says which socket, and what to do' "$(cat err)" '/nowhere/sock.*start'

@@ -67,4 +67,9 @@ like 'gqctl windows names it' "$(gqctl windows --json | jq -r '.[1].why')" 'unma
 kill $holder
 ok 'and is lent again when it is gone' \
 	"wait_for 'gqctl gpus --json | jq -e \".[1].state == \\\"idle\\\"\"' 10"
+
+# a service that fell silent counts as in use, and is called by its name
+gqctl services put quiet --cards 1 --lease 1s
+ok 'a lost lease is named' \
+	"wait_for 'gqctl windows --json | jq -r .[1].why | grep \"^service quiet lost its lease\"' 10"
 done_testing
