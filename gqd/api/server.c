@@ -3,6 +3,7 @@
  * Promises: out of descriptors or connections means that newcomers wait in the kernel's queue, not
  * that anybody is dropped; a user at its own limit is told so. */
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -90,13 +91,16 @@ static void count_refused(struct api *api, const char *why)
 
 static void refuse_conn(struct api *api, int fd)
 {
-	static const char text[] =
-		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
-		"Content-Length: 83\r\nConnection: close\r\n\r\n"
+	static const char body[] =
 		"{\"error\":{\"code\":\"EAGAIN\",\"message\":\"your user has too many connections open here\"}}";
+	char text[400];
+	int n = snprintf(text, sizeof(text),
+		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+		"Content-Length: %zu\r\nConnection: close\r\n\r\n%s",
+		sizeof(body) - 1, body);
 
 	count_refused(api, "one user has too many open");
-	if (send(fd, text, sizeof(text) - 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (send(fd, text, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		log_debug("api: a refused peer is gone already");
 	close(fd);
 }
