@@ -17,7 +17,7 @@ void report_exec(void *ctx, const struct exec_report *r)
 	struct daemon *d = ctx;
 	struct event ev = {.type = exec_events[r->type], .uid = (uid_t)-1, .privileged = true,
 		.job = r->job, .incarnation = r->incarnation, .exit_code = r->exit_code,
-		.exit_signal = r->exit_signal, .text = r->text ? r->text : "", .took = r->took,
+		.exit_signal = r->exit_signal, .text = r->text ? r->text : "", .took = r->took, .at = r->at,
 		.bytes = r->bytes, .rss_mib = r->rss_mib};
 	const struct job *j;
 

@@ -85,7 +85,7 @@ struct event {
 	bool privileged; /* root or the operator group */
 	int exit_code, exit_signal;
 	const char *text;
-	gq_time took;
+	gq_time took, at;  /* EV_EXITED, EV_STORED: when it happened, gqd may have been away; 0 = now */
 	int64_t bytes, rss_mib;
 	bool again;              /* EV_START_FAILED: the machine's fault, not the job's: try later */
 	bool has_state;          /* EV_SERVICE_RENEW: service.state is set */

@@ -164,18 +164,29 @@ static void fact_ended_with(struct core *c, struct entry *e, gq_time now, enum j
 	job_end(c, e, now, fx);
 }
 
+/* When it happened, as far as it can be true: a shim's clock is ours. */
+static gq_time fact_at(const struct job *j, const struct event *ev, gq_time now)
+{
+	return ev->at > j->run_since && ev->at < now ? ev->at : now;
+}
+
 static void fact_exited(struct core *c, struct entry *e, gq_time now, const struct event *ev,
 	struct effects *fx)
 {
 	struct job *j = &e->row;
+	gq_time at = fact_at(j, ev, now);
 
 	if (!job_state_has_cards(j->state))
 		return;
 	if (!j->started_at)
-		j->started_at = now;
+		j->started_at = at;
 	j->exit_code = ev->exit_code;
 	j->exit_signal = ev->exit_signal;
+	if (j->run_since)
+		j->run_since += now - at; /* it did not compute until somebody looked */
 	fact_ended_with(c, e, now, exit_move(j, ev), fx);
+	if (job_state_is_ended(j->state))
+		j->ended_at = at;
 }
 
 static void fact_start_failed(struct core *c, struct entry *e, gq_time now, const struct event *ev,
@@ -216,7 +227,7 @@ static void fact_stored(struct core *c, struct entry *e, gq_time now, const stru
 		fact_ended_with(c, e, now, j->after, fx);
 		return;
 	}
-	fact_keep_work(e, now - ev->took);
+	fact_keep_work(e, fact_at(j, ev, now) - ev->took);
 	/* what counts is when the card was free, not when criu was done */
 	took = e->store_began && now - e->store_began > ev->took ? now - e->store_began : ev->took;
 	cost_learn_store(c, j, took, ev->bytes);

@@ -285,6 +285,22 @@ static void test_start_fails(void **state)
 	assert_string_equal(cw_look(&w, job)->error, "cwd: no such directory");
 }
 
+/* It ended while no gqd looked: only what it computed counts. */
+static void test_ended_unseen(void **state)
+{
+	uint32_t job = job_in(JOB_RUNNING, CHECKPOINT_AUTO, true);
+	struct event ev = cw_fact(&w, EV_EXITED, job);
+	gq_time ran = cw_look(&w, job)->ran, since = cw_look(&w, job)->run_since;
+
+	(void)state;
+	ev.at = since + GQ_SEC(10);
+	cw_until(&w, since + GQ_SEC(100));
+	cw_do(&w, &ev);
+	assert_int_equal(cw_state(&w, job), JOB_COMPLETED);
+	assert_true(cw_look(&w, job)->ran == ran + GQ_SEC(10));
+	assert_true(cw_look(&w, job)->ended_at == ev.at);
+}
+
 /* A full disk is not the job's fault: it waits, and is started again, however often. */
 static void test_start_fails_for_now(void **state)
 {
@@ -489,8 +505,8 @@ int main(void)
 		CASE(test_cancel_before_reservation), CASE(test_hold_everywhere),
 		CASE(test_held_by_operator), CASE(test_time_limit), CASE(test_time_limit_over_eviction),
 		CASE(test_gone), CASE(test_gone_with_image), CASE(test_gone_again_and_again),
-		CASE(test_start_fails), CASE(test_start_fails_for_now), CASE(test_restore_fails),
-		CASE(test_images),
+		CASE(test_start_fails), CASE(test_start_fails_for_now), CASE(test_ended_unseen),
+		CASE(test_restore_fails), CASE(test_images),
 		CASE(test_evicted_while_starting), CASE(test_evicted_while_restoring), CASE(test_stale),
 		CASE(test_resume), CASE(test_resume_kill), CASE(test_resume_goes_on), CASE(test_forgotten),
 	};
