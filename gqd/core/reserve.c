@@ -130,11 +130,13 @@ static void reserve_begin_anew(struct reservation *r)
 	r->free_at = r->late = 0;
 }
 
-/* Does the change leave the present occurrence what it is, but for its end? */
+/* Does the change leave the present occurrence what it is, but for its end and cards given back? */
 static bool reserve_is_same(const struct reservation *r, const struct event_reserve *w)
 {
-	return r->start == w->start && r->vram_mib == w->vram_mib && r->n_cards == w->n_cards &&
-	       !memcmp(r->cards, w->cards, r->n_cards * sizeof(r->cards[0]));
+	for (size_t i = 0; i < w->n_cards; i++)
+		if (!reserve_has_card(r, w->cards[i]))
+			return false;
+	return r->start == w->start && r->vram_mib == w->vram_mib;
 }
 
 static int reserve_may(const struct core *c, const struct event *ev, const struct service *s,

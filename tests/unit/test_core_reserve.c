@@ -262,6 +262,28 @@ static void test_service_refused(void **state)
 	refused(ev, -EPROTO, "service chat: stands in the config; remove it there");
 }
 
+/* A card given back while it is on: what was measured of this occurrence stays. */
+static void test_fewer_cards(void **state)
+{
+	struct event ev = cw_reserve_event(0, w.now, w.now + HOUR, 0);
+	uint32_t job = cw_run(&w, cw_job());
+
+	(void)state;
+	ev.reserve.n_cards = 2;
+	ev.reserve.cards[1] = 1;
+	cw_do(&w, &ev);
+	w.now += GQ_SEC(2);
+	cw_stored(&w, job, GQ_SEC(2), 5);
+	ev.reserve.id = ev.ret_id;
+	ev.reserve.n_cards = 1;
+	w.now += GQ_SEC(60);
+	cw_do(&w, &ev);
+	assert_int_equal(cw_reservation(&w, ev.ret_id)->state, RESERVATION_HONOURED);
+	assert_true(cw_reservation(&w, ev.ret_id)->late == GQ_SEC(2));
+	assert_true(cw_reservation(&w, ev.ret_id)->sudden);
+	assert_int_equal(cw_reservation(&w, ev.ret_id)->n_cards, 1);
+}
+
 /* Longer while it is on: what was measured of this occurrence stays. */
 static void test_extended(void **state)
 {
@@ -378,7 +400,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_life), CASE(test_waiting), CASE(test_sharing), CASE(test_blocked_behind_service),
 		CASE(test_count), CASE(test_label), CASE(test_faulty_card), CASE(test_all_of_a_service),
-		CASE(test_refused), CASE(test_permission), CASE(test_service_refused), CASE(test_extended),
+		CASE(test_refused), CASE(test_permission), CASE(test_service_refused),
+		CASE(test_fewer_cards), CASE(test_extended),
 		CASE(test_repeats), CASE(test_daylight_saving), CASE(test_no_daylight_saving),
 		CASE(test_forgotten),
 	};
