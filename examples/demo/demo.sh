@@ -32,7 +32,11 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-say() { printf '\n\033[1m# %s\033[0m\n' "$*"; }
+bold='' plain=''
+if [ -t 1 ]; then
+	bold=$(printf '\033[1m') plain=$(printf '\033[0m')
+fi
+say() { printf '\n%s# %s%s\n' "$bold" "$*" "$plain"; }
 run() { printf '$ %s\n' "$*"; "$@" 2>&1 | sed 's/^/| /'; }
 fail() { echo "demo: $*" >&2; exit 1; }
 field() { gqctl job "$1" --json | jq -r ".$2"; }

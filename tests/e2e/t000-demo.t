@@ -11,5 +11,6 @@ rc=$?
 ok 'the demo ends well' "[ $rc -eq 0 ]"
 ok 'a job waits for a longer window' "grep -q WindowTooShort '$gq_dir/demo.out'"
 ok 'the eviction stored the job' "grep -Eq '[[:space:]]store[[:space:]]' '$gq_dir/demo.out'"
+unlike 'a file gets no escape codes' "$(cat "$gq_dir/demo.out")" "$(printf '\033')"
 ok 'all five steps held' "grep -q 'all five steps held' '$gq_dir/demo.out'"
 done_testing
