@@ -168,7 +168,8 @@ int criu_restore(const struct engine_job *job, const struct image_info *image,
 	snprintf(log, sizeof(log), "restore.%lld.log", (long long)job->incarnation);
 	snprintf(ret->log, sizeof(ret->log), "%.400s/%s", job->work_dir, log);
 	args_common(&a, "restore", image->streamed ? "." : dir, job->work_dir, log);
-	args_add(&a, "-d", NULL);
+	/* A sibling of criu: a job that wants to die with its parent would die with criu. */
+	args_add(&a, "-d", "--restore-sibling", NULL);
 	if (image->streamed)
 		args_add(&a, "--stream", NULL);
 	return criu_start(job, &a, image->streamed ? file : NULL, image, ret, err);

@@ -22,6 +22,7 @@
 #include "shm.h"
 #include "stats.h"
 #include "stream.h"
+#include "timerfd.h"
 
 struct step {
 	const char *name; /* begins the text of its failure */
@@ -173,6 +174,8 @@ static int restore_end(struct engine *e, int status, struct gq_err *err)
 {
 	int r = child_end(e, status, err);
 
+	if (!r)
+		timerfd_wind_all();
 	if (!r)
 		r = gq_fault("restore.done");
 	return r;
