@@ -8,3 +8,7 @@ tests_lib_exec_driver_SOURCES = tests/lib/exec_driver.c
 tests_lib_exec_driver_LDADD = libexec.a libbase.a
 check_PROGRAMS += tests/lib/chain
 tests_lib_chain_SOURCES = tests/lib/chain.c
+check_PROGRAMS += tests/lib/kinds
+tests_lib_kinds_SOURCES = tests/lib/kinds.h tests/lib/kinds.c tests/lib/kinds_ipc.c \
+	tests/lib/kinds_process.c tests/lib/kinds_file.c tests/lib/kinds_foreign.c
+tests_lib_kinds_LDADD = -lpthread -lrt
