@@ -241,13 +241,16 @@ END
 like 'a dump ends well without gqd' "$said" '^exited 40 2 code=5'
 ok 'and nothing was lost or done twice' 'cmp plain 40.out'
 
-# --- an end in the same moment wins
+# --- an end before anything is frozen wins
+GQ_FAULT=dump.begin:sleep=1000
+export GQ_FAULT
 drive <<END
 start 41 1 0 $gq_dir/chain
 lines $gq_dir/work/41.out 150
 store 41 1
 wait exited 41 1
 END
+unset GQ_FAULT
 like 'a job that ends by itself is not stored' "$said" '^exited 41 1 code=5'
 
 # --- kill during a dump
