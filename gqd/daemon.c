@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/fault.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -97,11 +96,8 @@ static int commit_rows(struct daemon *d, const struct dirty *dirty, struct gq_er
 static int daemon_commit(struct daemon *d, const struct dirty *dirty, struct gq_err *err)
 {
 	const struct store_ops *s = d->store->ops;
-	int r = gq_fault("store.begin");
+	int r = s->begin(d->store, err);
 
-	if (r < 0)
-		return gq_err_sys(err, r, "store");
-	r = s->begin(d->store, err);
 	if (r < 0)
 		return r;
 	r = commit_rows(d, dirty, err);
@@ -226,12 +222,13 @@ static void store_retry(void *ctx)
 	struct daemon *d = ctx;
 	struct gq_err err = {0};
 
+	d->store_failed = false;
 	if (d->store->ops->probe(d->store, &err) < 0 || daemon_load(d, &err) < 0) {
+		d->store_failed = true;
 		str_copy(d->store_error, sizeof(d->store_error), err.text);
 		loop_timer_at(d->store_retry, gq_monotonic() + STORE_RETRY);
 		return;
 	}
-	d->store_failed = false;
 	log_info("store: can be written again, going on");
 	daemon_revive(d);
 }
@@ -310,13 +307,14 @@ void daemon_turn(void *ctx)
 		}
 		daemon_drop_specs(d);
 		core_dirty_done(d->core);
-		gq_fault("store.committed");
 		api_flush(d->api);
 		daemon_do_all(d);
 	}
 	api_flush(d->api);
 	if (woke)
 		api_wake(d->api);
+	if (d->stepped) /* effects that keep failing at once do not hold up the others */
+		loop_timer_at(d->lazy, gq_monotonic() + LAZY);
 	daemon_arm(d);
 }
 

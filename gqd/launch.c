@@ -217,7 +217,7 @@ static void launch_fill(struct exec_job *x, const struct job *j, const struct jo
 	x->stdout_path = p->out;
 	x->stderr_path = p->err;
 	x->truncate = s->truncate;
-	x->fresh_output = j->incarnation == 1;
+	x->fresh_output = !j->started_at; /* also when a first try could not start it */
 }
 
 static int launch_spec(struct daemon *d, const struct job *j, const struct job_spec *s,

@@ -49,6 +49,8 @@ void settings_core(const struct daemon *d, struct core_conf *ret)
 	ret->max_jobs_per_user = (uint32_t)c->max_jobs_per_user;
 	ret->utc_offset_s = utc_offset();
 	ret->can_store = d->capsule;
+	if (d->store_failed) /* a core for people to look at: what it decided would be forgotten */
+		ret->offline_fill = ret->online_priority = false;
 }
 
 int settings_operator(struct daemon *d, struct gq_err *err)

@@ -56,7 +56,7 @@ void api_do_eviction_list(struct req *q)
 	int r = req_query_int(q, "job", 1, UINT32_MAX, &job, &err);
 
 	if (r >= 0)
-		r = req_query_int(q, "limit", 1, 1000000, &limit, &err);
+		r = req_query_int(q, "limit", 1, 10000, &limit, &err);
 	if (r >= 0)
 		r = query_since(q, &f.since, &err);
 	f.job = (uint32_t)job;

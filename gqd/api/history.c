@@ -69,7 +69,7 @@ static int read_filter(struct req *q, struct api_filter *f, struct gq_err *err)
 	}
 	r = query_service(q, f, err);
 	if (r >= 0)
-		r = req_query_int(q, "limit", 1, 1000000, &limit, err);
+		r = req_query_int(q, "limit", 1, 10000, &limit, err);
 	if (r >= 0)
 		r = query_since(q, &f->since, err);
 	f->limit = (uint32_t)limit;

@@ -213,6 +213,7 @@ static void evict_go(struct core *c, struct entry *e, gq_time now, struct effect
 	f = fx_add(fx, FX_STORE, j);
 	f->cause = j->cause;
 	f->deadline = (j->due_at > now ? j->due_at : now) + over;
+	j->kill_at = f->deadline + OVERRUN; /* a shim that does not answer does not keep the card */
 	note_job(c, e);
 }
 
@@ -315,6 +316,10 @@ static void evict_one(struct core *c, struct entry *e, gq_time now, struct effec
 		evict_start(c, e, &e->claim, now, fx);
 		break;
 	case JOB_NOTICE: evict_review(c, e, now, fx); break;
+	case JOB_STORING:
+		if (e->row.kill_at <= now)
+			job_start_ending(c, e, now, evict_exit_move(&e->row), now, fx);
+		return;
 	case JOB_ENDING:
 		if (evict_kill_at(c, e) <= now) {
 			fx_add(fx, FX_KILL, &e->row);
@@ -366,6 +371,7 @@ gq_time evict_deadline(struct core *c, gq_time now)
 			if (!e->signalled)
 				at = earlier(at, evict_signal_at(j));
 			break;
+		case JOB_STORING: at = earlier(at, j->kill_at); break;
 		case JOB_ENDING: at = earlier(at, evict_kill_at(c, e)); break;
 		default: break;
 		}
@@ -404,6 +410,7 @@ void evict_store_failed(struct core *c, struct entry *e, gq_time now, const char
 	struct job *j = &e->row;
 
 	job_set_error(e, text);
+	j->kill_at = GQ_NEVER;
 	if (v) {
 		free(v->error);
 		v->error = xstrdup(text);

@@ -110,6 +110,21 @@ static void test_learns(void **state)
 	assert_true(cw_eviction(&w, job)->predicted_free_at == t - GQ_SEC(1));
 }
 
+/* A shim that never answers: the card is taken after the dump's deadline and a little more. */
+static void test_store_hangs(void **state)
+{
+	uint32_t job = cw_run(&w, cw_job());
+	gq_time t = w.now;
+
+	(void)state;
+	reserve_in(job, 0);
+	assert_int_equal(cw_state(&w, job), JOB_STORING);
+	assert_true(core_next_deadline(w.core) <= t + GQ_SEC(10));
+	cw_until(&w, t + GQ_SEC(10));
+	assert_int_equal(cw_state(&w, job), JOB_ENDING);
+	assert_non_null(cw_fx(&w, FX_KILL, job));
+}
+
 /* A large job is promised its size over the assumed rate: 0.8 + 3000/300, margin a quarter. */
 static void test_size(void **state)
 {
@@ -437,7 +452,7 @@ int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		CASE(test_announced), CASE(test_learns), CASE(test_size), CASE(test_less_notice),
+		CASE(test_announced), CASE(test_learns), CASE(test_size), CASE(test_store_hangs), CASE(test_less_notice),
 		CASE(test_no_notice), CASE(test_none), CASE(test_none_sudden), CASE(test_no_requeue),
 		CASE(test_app), CASE(test_app_by_itself), CASE(test_exit_in_notice),
 		CASE(test_signal_before), CASE(test_crowd), CASE(test_called_off), CASE(test_moved),
