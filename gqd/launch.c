@@ -54,13 +54,26 @@ static size_t launch_groups(const char *text, gid_t *groups)
 	return n;
 }
 
+#define USER_KEPT GQ_SEC(2)
+
+/* NSS reads files, or asks servers. The user found last is found again without it, for a moment;
+ * lent until the next call, NULL if there is none. */
+static const struct passwd *launch_user(uid_t uid)
+{
+	static struct passwd kept, *found;
+	static char buf[8192];
+	static gq_time until;
+
+	if (found && found->pw_uid == uid && gq_monotonic() < until)
+		return found;
+	getpwuid_r(uid, &kept, buf, sizeof(buf), &found);
+	until = gq_monotonic() + USER_KEPT;
+	return found;
+}
+
 int launch_check_user(uid_t uid, struct gq_err *err)
 {
-	struct passwd p, *found = NULL;
-	char buf[8192];
-
-	getpwuid_r(uid, &p, buf, sizeof(buf), &found);
-	if (found)
+	if (launch_user(uid))
 		return 0;
 	return gq_err_set(err, -EPERM,
 		"uid %u: no such user on this machine; its jobs could not be started", (unsigned)uid);
@@ -223,15 +236,14 @@ static void launch_fill(struct exec_job *x, const struct job *j, const struct jo
 static int launch_spec(struct daemon *d, const struct job *j, const struct job_spec *s,
 	const char *text, bool restore, struct gq_err *err)
 {
-	struct passwd pwd, *pw = NULL;
+	const struct passwd *pw = launch_user(j->uid);
 	struct exec_job x = {.image = restore ? j->image : 0};
 	struct paths paths = {0};
 	struct envs envs = {0};
 	gid_t groups[GROUPS_MAX];
-	char buf[8192], user[24];
+	char user[24];
 	int r;
 
-	getpwuid_r(j->uid, &pwd, buf, sizeof(buf), &pw);
 	snprintf(user, sizeof(user), "%u", (unsigned)j->uid);
 	r = launch_paths(j, s, pw ? pw->pw_name : user, &paths, err);
 	if (r == 0) {

@@ -150,6 +150,26 @@ struct loop_watch *loop_unwatch(struct loop_watch *w)
 	return NULL;
 }
 
+static void timer_arm(struct loop_timer *t, gq_time deadline)
+{
+	int flags = TFD_TIMER_ABSTIME |
+		    (t->clock == CLOCK_REALTIME ? TFD_TIMER_CANCEL_ON_SET : 0);
+	struct itimerspec at = {0};
+
+	t->deadline = deadline;
+	if (deadline != GQ_NEVER) {
+		if (deadline <= 0)
+			deadline = 1; /* zero would disarm */
+		at.it_value.tv_sec = deadline / GQ_NS_PER_S;
+		at.it_value.tv_nsec = deadline % GQ_NS_PER_S;
+	} else {
+		flags = TFD_TIMER_ABSTIME;
+	}
+	/* ECANCELED: the clock was set just before; the new deadline is armed all the same. */
+	if (timerfd_settime(t->fd, flags, &at, NULL) < 0 && errno != ECANCELED)
+		abort();
+}
+
 /* The kernel wakes a CANCEL_ON_SET timer when somebody sets the clock; then it is armed again. */
 static void timer_ready(void *ctx)
 {
@@ -162,7 +182,7 @@ static void timer_ready(void *ctx)
 		return;
 	clock_gettime(t->clock, &now);
 	if (GQ_SEC(now.tv_sec) + now.tv_nsec < t->deadline) {
-		loop_timer_at(t, t->deadline);
+		timer_arm(t, t->deadline);
 		return;
 	}
 	loop_timer_at(t, GQ_NEVER);
@@ -190,22 +210,8 @@ struct loop_timer *loop_timer_new(
 
 void loop_timer_at(struct loop_timer *t, gq_time deadline)
 {
-	int flags = TFD_TIMER_ABSTIME |
-		    (t->clock == CLOCK_REALTIME ? TFD_TIMER_CANCEL_ON_SET : 0);
-	struct itimerspec at = {0};
-
-	t->deadline = deadline;
-	if (deadline != GQ_NEVER) {
-		if (deadline <= 0)
-			deadline = 1; /* zero would disarm */
-		at.it_value.tv_sec = deadline / GQ_NS_PER_S;
-		at.it_value.tv_nsec = deadline % GQ_NS_PER_S;
-	} else {
-		flags = TFD_TIMER_ABSTIME;
-	}
-	/* ECANCELED: the clock was set just before; the new deadline is armed all the same. */
-	if (timerfd_settime(t->fd, flags, &at, NULL) < 0 && errno != ECANCELED)
-		abort();
+	if (deadline != t->deadline)
+		timer_arm(t, deadline);
 }
 
 struct loop_timer *loop_timer_free(struct loop_timer *t)

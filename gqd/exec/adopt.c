@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/kv.h"
 
 /* A shim that the core knows nothing of: its capsule ends, and so does it. */
 static bool stray_kill(struct exec *x, uint32_t job, uint32_t inc)
@@ -21,8 +20,7 @@ static bool stray_kill(struct exec *x, uint32_t job, uint32_t inc)
 
 	for (size_t i = 0; alive && i < ARRAY_LEN(orders); i++) {
 		buf_reset(&b);
-		buf_add(&b, LINK_HEAD, sizeof(LINK_HEAD));
-		kv_add(&b, "msg", orders[i]);
+		message_begin(&b, orders[i]);
 		pair_tell(x, p, &b);
 	}
 	pair_del(x, p);

@@ -24,6 +24,13 @@ int exec_watch(struct exec *x, int fd, struct source *source)
 	return epoll_ctl(x->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
+void exec_rewatch(struct exec *x, int fd, struct source *source)
+{
+	struct epoll_event e = {.events = EPOLLIN, .data.ptr = source};
+
+	epoll_ctl(x->epoll_fd, EPOLL_CTL_MOD, fd, &e);
+}
+
 void exec_unwatch(struct exec *x, int fd)
 {
 	epoll_ctl(x->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
@@ -91,6 +98,7 @@ int exec_new(const struct exec_conf *conf, exec_report_fn report, void *ctx, str
 	x->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	x->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	x->timer.kind = SOURCE_TIMER;
+	x->spare_at = GQ_NEVER;
 	boot_id_read(x);
 	r = x->epoll_fd < 0 || x->timer_fd < 0 ? gq_err_sys(err, -errno, "epoll") : 0;
 	if (!r)
@@ -101,10 +109,12 @@ int exec_new(const struct exec_conf *conf, exec_report_fn report, void *ctx, str
 		exec_free(x);
 		return r;
 	}
+	launch_mark_file(x); /* where it fails, the first launch says so */
 	if (conf->capsule) {
 		layout_find_cgroup(x, NULL); /* without one: no snapshots, and the doctor says so */
 		x->check = criu_check_begin(x);
 	}
+	spare_plan(x);
 	*ret = x;
 	return 0;
 }
@@ -114,7 +124,20 @@ static void dead_free(struct exec *x)
 	while (x->dead) {
 		struct pair *p = x->dead;
 
-		x->dead = p->next_dead;
+		x->dead = p->next;
+		free(p);
+	}
+}
+
+/* They see the end of their links, and leave. */
+static void spares_free(struct exec *x)
+{
+	while (x->spares) {
+		struct pair *p = x->spares;
+
+		x->spares = p->next;
+		close(p->link_fd);
+		close(p->pidfd);
 		free(p);
 	}
 }
@@ -132,6 +155,7 @@ struct exec *exec_free(struct exec *x)
 		free(p);
 	}
 	map_clear(&x->pairs);
+	spares_free(x);
 	dead_free(x);
 	if (x->epoll_fd >= 0)
 		close(x->epoll_fd);
@@ -176,6 +200,7 @@ static void on_timer(struct exec *x)
 		else if (!p->dead && p->state == PAIR_LIVE && p->again)
 			pair_started(x, p);
 	}
+	spare_due(x);
 }
 
 static void on_link(struct exec *x, struct pair *p)
@@ -205,6 +230,8 @@ static void on_process(struct exec *x, struct pair *p)
 	if (p->dead)
 		return;
 	pair_close_process(x, p);
+	if (p->state == PAIR_SPARE)
+		spare_gone(x, p);
 	if (p->state == PAIR_LIVE)
 		p->state = PAIR_LOST;
 	if (p->state == PAIR_LOST)
@@ -246,7 +273,7 @@ int exec_adopt(struct exec *x, uint32_t job, uint32_t incarnation, struct gq_err
 	struct pair *p = pair_get(x, job, incarnation);
 
 	/* A record is as good as a mark, which a power loss may have taken. */
-	if (!p && access(path_mark(x, path, job, incarnation), F_OK) < 0 &&
+	if (!p && !launch_is_marked(x, job, incarnation) &&
 		access(path_record(x, path, job, incarnation), F_OK) < 0)
 		return gq_err_set(err, -ENOENT, "job %u.%u was never started", job, incarnation);
 	if (!p) {
@@ -265,10 +292,10 @@ int exec_adopt(struct exec *x, uint32_t job, uint32_t incarnation, struct gq_err
 
 int exec_start(struct exec *x, const struct exec_job *j, struct gq_err *err)
 {
-	_cleanup_close_ int launch = -1, link = -1;
+	_cleanup_close_ int launch = -1;
 	char path[PATH_MAX];
 	struct pair *p;
-	int r, pidfd = -1;
+	int r;
 
 	if (exec_adopt(x, j->job, j->incarnation, NULL) == 0)
 		return 0;
@@ -279,18 +306,17 @@ int exec_start(struct exec *x, const struct exec_job *j, struct gq_err *err)
 		r = launch_mark(x, j, err);
 	if (r < 0)
 		return r;
-	r = spawn_shim(x, launch, &link, &pidfd, err);
+	r = spare_launch(x, launch, &p, err);
 	if (r < 0) {
 		unlink(path_mark(x, path, j->job, j->incarnation));
 		return r;
 	}
-	p = pair_new(x, j->job, j->incarnation);
-	p->child = true;
-	pair_watch(x, p, TAKE_FD(link), pidfd);
+	pair_name(x, p, j->job, j->incarnation);
+	spare_plan(x);
 	return 0;
 }
 
-static void message_begin(struct buf *b, const char *message)
+void message_begin(struct buf *b, const char *message)
 {
 	buf_add(b, LINK_HEAD, sizeof(LINK_HEAD));
 	kv_add(b, "msg", message);
@@ -352,7 +378,7 @@ int exec_forget(struct exec *x, uint32_t job, uint32_t incarnation)
 	struct pair *p = pair_get(x, job, incarnation);
 	char path[PATH_MAX];
 
-	if (p)
+	if (p && !p->stays)
 		tell_int(x, job, incarnation, "forget", NULL, 0); /* it waits where its record has no room */
 	unlink(path_record(x, path, job, incarnation));
 	if (!p)
@@ -361,12 +387,26 @@ int exec_forget(struct exec *x, uint32_t job, uint32_t incarnation)
 	return 0;
 }
 
+/* A folder with all in it; @usual is what a job that ran once leaves, so that few need to be read. */
+static void folder_remove(const char *path, const char *const usual[2])
+{
+	char name[PATH_MAX + 16];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "%s/%s", path, usual[i]);
+		unlink(name);
+	}
+	if (rmdir(path) < 0 && errno != ENOENT)
+		dir_remove(path);
+}
+
 int exec_forget_job(struct exec *x, uint32_t job)
 {
+	static const char *const run[] = {"incarnation", "notice"}, *const spool[] = {"script", "mark.1"};
 	char path[PATH_MAX], gone[PATH_MAX + 8];
 
-	dir_remove(path_job(x, path, job));
-	dir_remove(path_spool(x, path, job));
+	folder_remove(path_job(x, path, job), run);
+	folder_remove(path_spool(x, path, job), spool);
 	path_images(x, path, job);
 	snprintf(gone, sizeof(gone), "%s/drop.%u", x->conf.image_dir, job);
 	if (rename(path, gone) < 0)

@@ -14,76 +14,97 @@
 #include "gqd/shim/launch.h"
 
 /* The script stays the same file for the whole life of the job: an interpreter keeps it open, and
- * a restore opens it again by name. Its owner may read it and nobody else. */
-static int script_keep(struct exec *x, const struct exec_job *j, struct gq_err *err)
+ * a restore opens it again by name. Its owner may read it and nobody else. It is written in place:
+ * one that may still be written to was left unfinished. */
+static int script_keep(struct exec *x, const struct exec_job *j, bool fresh, struct gq_err *err)
 {
-	char path[PATH_MAX], tmp[PATH_MAX + 8];
 	_cleanup_close_ int fd = -1;
+	char path[PATH_MAX];
 	struct stat st;
 	int r;
 
 	path_script(x, path, j->job);
-	if (stat(path, &st) == 0 && (j->image || (size_t)st.st_size == j->script_len))
-		return 0; /* else it is new, or a power loss cut it off */
-	snprintf(tmp, sizeof(tmp), "%s.tmp", path);
-	unlink(tmp);
-	fd = open(tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
+	if (!fresh && stat(path, &st) == 0) {
+		if (j->image || (!(st.st_mode & S_IWUSR) && (size_t)st.st_size == j->script_len))
+			return 0;
+		unlink(path); /* cut off by a power loss, or by a death of ours */
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
 	if (fd < 0)
-		return gq_err_sys(err, -errno, "%s", tmp);
+		return gq_err_sys(err, -errno, "%s", path);
 	r = write_all(fd, j->script, j->script_len);
 	if (!r && x->conf.capsule && fchown(fd, j->uid, j->gid) < 0)
 		r = -errno;
 	if (!r && fchmod(fd, 0500) < 0)
 		r = -errno;
-	close(TAKE_FD(fd));
-	if (!r && rename(tmp, path) < 0)
-		r = -errno;
 	if (r < 0)
-		unlink(tmp);
+		unlink(path);
 	return r < 0 ? gq_err_sys(err, r, "%s", path) : 0;
 }
 
 static int job_folder(struct exec *x, const struct exec_job *j, struct gq_err *err)
 {
 	char path[PATH_MAX], text[16];
+	bool fresh = mkdir(path_job(x, path, j->job), 0755) == 0;
 	int n;
 
-	if (mkdir(path_job(x, path, j->job), 0755) < 0 && errno != EEXIST)
+	if (!fresh && errno != EEXIST)
 		return gq_err_sys(err, -errno, "%s", path);
-	unlink(path_notice(x, path, j->job)); /* of an earlier incarnation */
+	if (!fresh)
+		unlink(path_notice(x, path, j->job)); /* of an earlier incarnation */
 	snprintf(path, sizeof(path), "%s/jobs/%u/incarnation", x->conf.run_dir, j->job);
 	n = snprintf(text, sizeof(text), "%u\n", j->incarnation);
-	return file_write_fast(path, text, (size_t)n, 0644, err);
+	return fresh ? file_write_plain(path, text, (size_t)n, 0644, err)
+		     : file_write_fast(path, text, (size_t)n, 0644, err);
 }
 
 int launch_prepare(struct exec *x, const struct exec_job *j, struct gq_err *err)
 {
 	char path[PATH_MAX];
+	bool fresh = mkdir(path_spool(x, path, j->job), 0711) == 0;
 	int r;
 
-	if (mkdir(path_spool(x, path, j->job), 0711) < 0 && errno != EEXIST)
+	if (!fresh && errno != EEXIST)
 		return gq_err_sys(err, -errno, "%s", path);
-	r = script_keep(x, j, err);
+	r = script_keep(x, j, fresh, err);
 	return r < 0 ? r : job_folder(x, j, err);
+}
+
+/* All marks are links to one file that names the boot: a link is made, or is there, in one call, and
+ * costs no inode. */
+static char *mark_file(const struct exec *x, char *buf)
+{
+	snprintf(buf, PATH_MAX, "%s/spool/mark", x->conf.state_dir);
+	return buf;
+}
+
+int launch_mark_file(const struct exec *x)
+{
+	char path[PATH_MAX], text[64];
+	int n = snprintf(text, sizeof(text), "boot=%s\n", x->boot_id);
+
+	return file_write_fast(mark_file(x, path), text, (size_t)n, 0600, NULL);
 }
 
 int launch_mark(struct exec *x, const struct exec_job *j, struct gq_err *err)
 {
-	char path[PATH_MAX], text[64];
-	_cleanup_close_ int fd = -1;
-	int n, r;
+	char file[PATH_MAX], path[PATH_MAX];
 
+	mark_file(x, file);
 	path_mark(x, path, j->job, j->incarnation);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return gq_err_sys(err, -errno, "%s", path);
-	n = snprintf(text, sizeof(text), "boot=%s\n", x->boot_id);
-	r = write_all(fd, text, (size_t)n);
-	if (r < 0) {
-		unlink(path);
-		return gq_err_sys(err, r, "%s", path);
-	}
-	return 0;
+	if (link(file, path) == 0)
+		return 0;
+	/* It is gone, or has as many names as a file can have: a new one; the old marks stay. */
+	if (errno != EEXIST && launch_mark_file(x) == 0 && link(file, path) == 0)
+		return 0;
+	return gq_err_sys(err, -errno, "%s", path);
+}
+
+bool launch_is_marked(const struct exec *x, uint32_t job, uint32_t inc)
+{
+	char path[PATH_MAX];
+
+	return access(path_mark(x, path, job, inc), F_OK) == 0;
 }
 
 static void describe_paths(const struct exec *x, const struct exec_job *j, struct buf *b)

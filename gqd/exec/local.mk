@@ -1,7 +1,7 @@
 # gqd/exec - talks to shims
 noinst_LIBRARIES += libexec.a
 libexec_a_SOURCES = %reldir%/exec.h %reldir%/private.h %reldir%/exec.c %reldir%/layout.c \
-	%reldir%/launch.c %reldir%/spawn.c %reldir%/pair.c %reldir%/adopt.c %reldir%/doctor.c
+	%reldir%/launch.c %reldir%/spawn.c %reldir%/spare.c %reldir%/pair.c %reldir%/adopt.c %reldir%/doctor.c
 
 check_PROGRAMS += tests/lib/exec-driver
 tests_lib_exec_driver_SOURCES = tests/lib/exec_driver.c

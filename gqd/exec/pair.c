@@ -35,21 +35,35 @@ struct pair *pair_get(const struct exec *x, uint32_t job, uint32_t inc)
 	return map_get(&x->pairs, pair_key(job, inc));
 }
 
-struct pair *pair_new(struct exec *x, uint32_t job, uint32_t inc)
+struct pair *pair_alloc(enum pair_state state)
 {
 	struct pair *p = xnew(struct pair);
 
-	p->job = job;
-	p->incarnation = inc;
+	p->state = state;
 	p->link_fd = p->pidfd = -1;
 	p->link = (struct source){.kind = SOURCE_LINK, .pair = p};
 	p->process = (struct source){.kind = SOURCE_PROCESS, .pair = p};
+	return p;
+}
+
+void pair_name(struct exec *x, struct pair *p, uint32_t job, uint32_t inc)
+{
+	p->job = job;
+	p->incarnation = inc;
+	p->state = PAIR_LIVE;
 	map_put(&x->pairs, pair_key(job, inc), p);
+}
+
+struct pair *pair_new(struct exec *x, uint32_t job, uint32_t inc)
+{
+	struct pair *p = pair_alloc(PAIR_LIVE);
+
+	pair_name(x, p, job, inc);
 	return p;
 }
 
 /* Freed later: events of this turn may still point to it. */
-void pair_del(struct exec *x, struct pair *p)
+void pair_drop(struct exec *x, struct pair *p)
 {
 	pair_close_link(x, p);
 	if (p->child && p->pidfd >= 0) {
@@ -63,10 +77,16 @@ void pair_del(struct exec *x, struct pair *p)
 	}
 	if (p->pidfd >= 0)
 		exec_unwatch(x, TAKE_FD(p->pidfd));
-	map_del(&x->pairs, pair_key(p->job, p->incarnation));
 	p->dead = true;
-	p->next_dead = x->dead;
+	p->next = x->dead;
 	x->dead = p;
+}
+
+void pair_del(struct exec *x, struct pair *p)
+{
+	map_del(&x->pairs, pair_key(p->job, p->incarnation));
+	if (!spare_keep(x, p))
+		pair_drop(x, p);
 }
 
 void pair_watch(struct exec *x, struct pair *p, int link_fd, int pidfd)
@@ -159,8 +179,10 @@ void pair_message(struct exec *x, struct pair *p, const char *data, size_t len)
 		if (strcmp(messages[i].name, name))
 			continue;
 		r.type = messages[i].type;
-		if (messages[i].last)
+		if (messages[i].last) {
 			p->state = PAIR_ENDED;
+			p->stays = kv_int(data, len, "stays", 0) == 1;
+		}
 		if (r.type == EXEC_STARTED) {
 			p->started_at = r.at;
 			p->started_took = r.took;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * private.h - what the files of this room share
  *
+ *   STATE_DIR/spool/mark              what marks are links to                    (0600)
  *   STATE_DIR/spool/<job>/            script, mark.<incarnation>, logs of criu   (0711)
  *   STATE_DIR/exit/<job>.<inc>        exit record, until exec_forget()           (0700)
  *   RUN_DIR/shim/<job>.<inc>.sock     where a shim listens                       (0700)
@@ -19,6 +20,7 @@
 #include "gqd/shim/link.h"
 
 enum pair_state {
+	PAIR_SPARE, /* a shim that waits for its launch; not in the map, no job yet */
 	PAIR_LIVE,  /* its shim runs; mostly connected */
 	PAIR_LOST,  /* its shim is gone or going; its record, or nothing, will say what happened */
 	PAIR_ENDED, /* reported; waits for exec_forget() */
@@ -36,12 +38,13 @@ struct pair {
 	uint32_t job, incarnation;
 	enum pair_state state;
 	bool child;        /* the shim is our own child */
+	bool stays;        /* its job has ended, and the shim could run another */
 	bool dead;         /* freed at the end of exec_dispatch() */
 	bool again;        /* STARTED has to be reported once more */
 	gq_time started_at, started_took; /* 0 = not yet */
 	int link_fd, pidfd; /* -1 = none */
 	struct source link, process;
-	struct pair *next_dead;
+	struct pair *next; /* in exec.dead or exec.spares */
 };
 
 struct exec {
@@ -52,6 +55,9 @@ struct exec {
 	struct source timer;
 	struct map pairs; /* owns struct pair */
 	struct pair *dead;
+	struct pair *spares; /* owned */
+	size_t n_spares;
+	gq_time spare_at;    /* monotonic: when to make one; GQ_NEVER */
 	char *cgroup;     /* owned; <cgroup2>/gq/<tag>, NULL = none */
 	char *cgroup_in_proc; /* owned; the same as /proc/PID/cgroup shows it: "/gq/<tag>/" */
 	char boot_id[40];
@@ -76,10 +82,11 @@ int layout_find_cgroup(struct exec *x, struct gq_err *err);
 int launch_prepare(struct exec *x, const struct exec_job *j, struct gq_err *err); /* files */
 int launch_describe(struct exec *x, const struct exec_job *j, int *ret_fd, struct gq_err *err);
 int launch_mark(struct exec *x, const struct exec_job *j, struct gq_err *err); /* -EEXIST */
+int launch_mark_file(const struct exec *x); /* at each start of gqd */
+bool launch_is_marked(const struct exec *x, uint32_t job, uint32_t inc);
 
 /* spawn.c */
-int spawn_shim(struct exec *x, int launch_fd, int *ret_link_fd, int *ret_pidfd,
-	struct gq_err *err);
+int spawn_shim(struct exec *x, int *ret_link_fd, int *ret_pidfd, struct gq_err *err);
 int spawn_remove(const struct exec *x, const char *path); /* a helper removes it: its pidfd */
 
 int spawn_output(const char *program, char *const *argv, int out_fd); /* its pidfd */
@@ -89,9 +96,19 @@ struct criu_check *criu_check_begin(struct exec *x);
 struct criu_check *criu_check_free(struct criu_check *c);
 const char *criu_check_version(struct criu_check *c); /* NULL = not known (yet) */
 
+/* spare.c */
+void spare_plan(struct exec *x); /* one is made soon, if there is none */
+void spare_due(struct exec *x);  /* the timer went off */
+int spare_launch(struct exec *x, int launch_fd, struct pair **ret, struct gq_err *err);
+bool spare_keep(struct exec *x, struct pair *p); /* takes over the shim of an ended pair */
+void spare_gone(struct exec *x, struct pair *p);
+
 /* pair.c */
 struct pair *pair_get(const struct exec *x, uint32_t job, uint32_t inc);
+struct pair *pair_alloc(enum pair_state state);
 struct pair *pair_new(struct exec *x, uint32_t job, uint32_t inc);
+void pair_name(struct exec *x, struct pair *p, uint32_t job, uint32_t inc); /* a spare's job */
+void pair_drop(struct exec *x, struct pair *p); /* freed at the end of exec_dispatch() */
 void pair_del(struct exec *x, struct pair *p);
 void pair_watch(struct exec *x, struct pair *p, int link_fd, int pidfd);
 void pair_close_link(struct exec *x, struct pair *p);
@@ -110,6 +127,8 @@ void exec_remove(struct exec *x, const char *path); /* a folder, in the backgrou
 int exec_watch(struct exec *x, int fd, struct source *source);
 /* Closes it. Closing alone leaves the entry, and its pointer, for as long as another copy of the
  * descriptor is open: a duplicate, or that of a child that has not got through its exec. */
+void exec_rewatch(struct exec *x, int fd, struct source *source);
 void exec_unwatch(struct exec *x, int fd);
+void message_begin(struct buf *b, const char *message);
 
 #endif

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/fault.h"
 #include "base/file.h"
 #include "gqd/shim/launch.h"
 
@@ -24,7 +23,7 @@
 struct program {
 	const char *path;
 	char *const *argv;
-	int link_fd, launch_fd; /* become SHIM_FD_LINK and SHIM_FD_LAUNCH; -1 = none */
+	int link_fd;            /* becomes SHIM_FD_LINK; -1 = none */
 	int out_fd;             /* becomes stdout and stderr; -1 = /dev/null */
 	volatile int code;      /* errno of a failed exec */
 };
@@ -43,14 +42,11 @@ static int child(void *arg)
 	dup2(null, STDIN_FILENO);
 	dup2(p->out_fd >= 0 ? p->out_fd : null, STDOUT_FILENO);
 	dup2(p->out_fd >= 0 ? p->out_fd : null, STDERR_FILENO);
-	if (p->link_fd >= 0) {
-		/* Both may lie where the other one has to go. */
-		int link = fcntl(p->link_fd, F_DUPFD, 10), launch = fcntl(p->launch_fd, F_DUPFD, 10);
-
-		dup2(link, SHIM_FD_LINK);
-		dup2(launch, SHIM_FD_LAUNCH);
-	}
-	fd_cloexec_all(p->link_fd >= 0 ? SHIM_FD_LAUNCH + 1 : STDERR_FILENO + 1);
+	fd_cloexec_all(STDERR_FILENO + 1);
+	if (p->link_fd == SHIM_FD_LINK)
+		fcntl(SHIM_FD_LINK, F_SETFD, 0);
+	else if (p->link_fd >= 0)
+		dup2(p->link_fd, SHIM_FD_LINK);
 	execve(p->path, p->argv, environ);
 	p->code = errno;
 	_exit(127);
@@ -88,17 +84,13 @@ static int program_start(struct program *p, int flags, int *ret_pidfd)
 	return 0;
 }
 
-int spawn_shim(struct exec *x, int launch_fd, int *ret_link_fd, int *ret_pidfd,
-	struct gq_err *err)
+int spawn_shim(struct exec *x, int *ret_link_fd, int *ret_pidfd, struct gq_err *err)
 {
 	char *argv[] = {(char *)"gq-shim", NULL};
-	struct program p = {.path = x->conf.shim, .argv = argv, .launch_fd = launch_fd, .out_fd = -1};
+	struct program p = {.path = x->conf.shim, .argv = argv, .out_fd = -1};
 	_cleanup_close_ int ours = -1, theirs = -1;
 	int fds[2], r;
 
-	r = gq_fault("exec.spawn");
-	if (r < 0)
-		return gq_err_sys(err, r, "start of %s", x->conf.shim);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) < 0)
 		return gq_err_sys(err, -errno, "socketpair");
 	ours = fds[0];
@@ -112,7 +104,7 @@ int spawn_shim(struct exec *x, int launch_fd, int *ret_link_fd, int *ret_pidfd,
 
 static int helper_start(const char *path, char *const *argv, int out_fd)
 {
-	struct program p = {.path = path, .argv = argv, .link_fd = -1, .launch_fd = -1,
+	struct program p = {.path = path, .argv = argv, .link_fd = -1,
 		.out_fd = out_fd};
 	int pidfd = -1, r = program_start(&p, 0, &pidfd);
 

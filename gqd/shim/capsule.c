@@ -28,12 +28,12 @@ static int write_text(const char *path, const char *text, struct gq_err *err)
 
 /* The namespaces exist already (gqd cloned us into them); here they get their contents. Mounts
  * that the host makes or takes away later still arrive, ours never leave. */
-static int namespaces_fill(const struct launch *l, struct gq_err *err)
+int capsule_enter(struct gq_err *err)
 {
-	char text[16];
-
-	if (getpid() != 1)
-		return gq_err_set(err, -EPROTO, "not started as PID 1 of a capsule");
+	if (getpid() != 1) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		return 0;
+	}
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return gq_err_sys(err, -errno, "own mount namespace");
 	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
@@ -42,6 +42,15 @@ static int namespaces_fill(const struct launch *l, struct gq_err *err)
 	if (mount("gq-shm", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") < 0 &&
 		errno != ENOENT)
 		return gq_err_sys(err, -errno, "own /dev/shm");
+	return 0;
+}
+
+static int first_pid_set(const struct launch *l, struct gq_err *err)
+{
+	char text[16];
+
+	if (getpid() != 1)
+		return gq_err_set(err, -EPROTO, "not started as PID 1 of a capsule");
 	if (l->image)
 		return 0; /* criu takes the low PIDs, and its gate sets the counter afterwards */
 	snprintf(text, sizeof(text), "%d", CAPSULE_FIRST_PID - 1);
@@ -52,12 +61,10 @@ int capsule_make(const struct launch *l, int *ret_cgroup_fd, struct gq_err *err)
 {
 	int fd = -1, r;
 
-	if (!l->capsule) {
-		prctl(PR_SET_CHILD_SUBREAPER, 1);
-		*ret_cgroup_fd = -1;
+	*ret_cgroup_fd = -1;
+	if (!l->capsule)
 		return 0;
-	}
-	r = namespaces_fill(l, err);
+	r = first_pid_set(l, err);
 	if (r < 0)
 		return r;
 	if (l->cgroup) {

@@ -16,6 +16,8 @@
 
 #define CAPSULE_FIRST_PID 1000 /* of a job; lower ones are left to criu at restore */
 
+/* What can be done before the job is known. */
+int capsule_enter(struct gq_err *err);
 /* @ret_cgroup_fd: the folder of the job's cgroup, -1 without a capsule. */
 int capsule_make(const struct launch *l, int *ret_cgroup_fd, struct gq_err *err);
 void capsule_signal(const struct launch *l, int signal); /* to all but the shim */

@@ -44,5 +44,5 @@ int ending_record(const struct launch *l, const struct buf *message, bool sync)
 	buf_add(&lines, message->data, message->len);
 	kv_to_lines(lines.data, lines.len);
 	return sync ? file_write_atomic(l->record, lines.data, lines.len, 0600, NULL)
-		    : file_write_fast(l->record, lines.data, lines.len, 0600, NULL);
+		    : file_write_plain(l->record, lines.data, lines.len, 0600, NULL);
 }

@@ -115,7 +115,8 @@ int launch_read(int fd, struct launch *ret, struct gq_err *err)
 {
 	struct stat st;
 	size_t pos = 0, n;
-	const char *data, *k, *v;
+	const char *k, *v;
+	char *data;
 
 	if (fstat(fd, &st) < 0 || st.st_size <= 0)
 		return gq_err_set(err, -EINVAL, "launch description: nothing there");
@@ -124,6 +125,8 @@ int launch_read(int fd, struct launch *ret, struct gq_err *err)
 		return gq_err_sys(err, -errno, "launch description");
 	if (!kv_check(data, (size_t)st.st_size, LAUNCH_HEAD))
 		return gq_err_set(err, -EPROTO, "launch description: does not begin with %s", LAUNCH_HEAD);
+	ret->data = data;
+	ret->data_len = (size_t)st.st_size;
 	while (kv_next(data, (size_t)st.st_size, &pos, &k, &n, &v))
 		field_set(ret, k, n, v);
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
@@ -131,4 +134,15 @@ int launch_read(int fd, struct launch *ret, struct gq_err *err)
 			return gq_err_set(err, -EPROTO, "launch description: no '%s'", fields[i].key);
 	lists_fill(ret, data, (size_t)st.st_size);
 	return 0;
+}
+
+void launch_clear(struct launch *l)
+{
+	if (l->data)
+		munmap(l->data, l->data_len);
+	free(l->env);
+	free(l->argv);
+	free(l->groups);
+	free(l->limits);
+	*l = (struct launch){0};
 }

@@ -15,8 +15,7 @@
 
 #define LAUNCH_HEAD "gq-launch=1"
 
-#define SHIM_FD_LINK   3 /* connected socket to the gqd that started it */
-#define SHIM_FD_LAUNCH 4 /* the launch description */
+#define SHIM_FD_LINK 3 /* connected socket to the gqd that started it */
 
 struct launch_limit {
 	int resource;
@@ -27,6 +26,8 @@ struct launch {
 	int64_t job, incarnation;
 	int64_t image;   /* restore this one; 0 = start from the script */
 	bool capsule;
+	void *data; /* owned: the description, mapped */
+	size_t data_len;
 	/* paths of the shim's own; all lent from the description */
 	const char *socket, *record, *notice, *cgroup, *work_dir, *image_dir;
 	const char *criu, *criu_version; /* version NULL = not known */
@@ -42,7 +43,7 @@ struct launch {
 	char **argv, **env; /* owned arrays of lent strings, NULL-terminated; argv[0] = script */
 };
 
-/* Reads @fd; the memory stays for the life of the process. */
 int launch_read(int fd, struct launch *ret, struct gq_err *err);
+void launch_clear(struct launch *l);
 
 #endif

@@ -64,3 +64,25 @@ ssize_t link_receive(int fd, char *data)
 		return -EPROTO;
 	return n;
 }
+
+int link_receive_launch(int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr aligned;
+	} control;
+	char data[LINK_BYTES_MAX];
+	struct iovec v = {data, sizeof(data)};
+	struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1, .msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&m) : NULL;
+	int got;
+
+	if (n <= 0)
+		return n < 0 ? -errno : -ECONNRESET;
+	if (!c || c->cmsg_type != SCM_RIGHTS)
+		return -EAGAIN; /* an order for the job before, that has ended meanwhile */
+	memcpy(&got, CMSG_DATA(c), sizeof(got));
+	return got;
+}

@@ -19,5 +19,8 @@ void link_begin(struct buf *b, const char *message);   /* head and "msg=…" */
 int link_send(int fd, const struct buf *b);            /* 0 or -errno; fd -1 is -ENOTCONN */
 /* One message into @data (LINK_BYTES_MAX bytes): its length, 0 at the end, -EAGAIN, or -errno. */
 ssize_t link_receive(int fd, char *data);
+/* The descriptor of the next launch description; passes over messages without one (-EAGAIN), as they
+ * are meant for a job that has ended. -ECONNRESET: that gqd is gone. */
+int link_receive_launch(int fd);
 
 #endif

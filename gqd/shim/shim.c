@@ -97,19 +97,24 @@ static bool ending_taken(struct shim *s, const struct buf *message)
 }
 
 /* Every process is gone: remember, tell, leave. On a full disk there is no leaving before there is
- * room, or before a gqd says that its own store has it. */
+ * room, or before a gqd says that its own store has it. Without a capsule nothing of the job is left
+ * around us, and a gqd that has heard of the end may give us the next one. */
 static void ending_finish(struct shim *s)
 {
 	_cleanup_buf_ struct buf message = BUF_INIT;
+	int r;
 
 	s->state = SHIM_ENDED;
 	ending_message(&s->launch, &s->ending, &message);
 	capsule_remove(&s->launch);
-	while (ending_record(&s->launch, &message, s->link_fd < 0) < 0)
+	while ((r = ending_record(&s->launch, &message, s->link_fd < 0)) < 0)
 		if (ending_taken(s, &message))
 			break;
 	unlink(s->launch.socket); /* who comes now finds the record */
-	link_send(s->link_fd, &message);
+	s->stays = r == 0 && !s->launch.capsule;
+	kv_add(&message, "stays", s->stays ? "1" : NULL);
+	if (link_send(s->link_fd, &message) < 0)
+		s->stays = false;
 	gq_fault("shim.reported");
 }
 
@@ -425,6 +430,8 @@ static int prepare(struct shim *s, struct gq_err *err)
 
 	if (r < 0)
 		return gq_err_sys(err, r, "start of the shim");
+	if (s->unfit.code)
+		return gq_err_set(err, s->unfit.code, "%s", s->unfit.text);
 	r = capsule_make(&s->launch, &s->cgroup_fd, err);
 	if (r < 0)
 		return r;
@@ -432,12 +439,29 @@ static int prepare(struct shim *s, struct gq_err *err)
 	return s->listen_fd < 0 ? s->listen_fd : 0;
 }
 
-int shim_run(struct shim *s)
+/* Waits until gqd has a job for us: 1, 0 when it has gone without one, -errno. */
+static int launch_wait(struct shim *s, struct gq_err *err)
+{
+	_cleanup_close_ int fd = -1;
+
+	do {
+		struct pollfd p = {s->link_fd, POLLIN, 0};
+
+		poll(&p, 1, -1);
+		fd = link_receive_launch(s->link_fd);
+	} while (fd == -EAGAIN || fd == -EINTR);
+	s->began = gq_monotonic();
+	if (fd == -ECONNRESET)
+		return 0;
+	if (fd < 0)
+		return gq_err_sys(err, fd, "launch description");
+	return launch_read(fd, &s->launch, err) < 0 ? -EPROTO : 1;
+}
+
+static void job_run(struct shim *s)
 {
 	struct gq_err err = {0};
 
-	s->began = gq_monotonic();
-	s->signal_fd = signals_take();
 	if (prepare(s, &err) < 0)
 		ending_begin(s, s->launch.image ? OUTCOME_RESTORE_FAILED : OUTCOME_START_FAILED, err.text);
 	else if (s->launch.image)
@@ -447,7 +471,40 @@ int shim_run(struct shim *s)
 	for (;;) {
 		reap(s);
 		if (s->state == SHIM_ENDED)
-			return 0;
+			return;
 		wait_and_act(s);
 	}
+}
+
+/* As it was before the job; false = that was the only one. */
+static bool job_clear(struct shim *s)
+{
+	if (!s->stays)
+		return false;
+	if (s->listen_fd >= 0)
+		close(s->listen_fd);
+	if (s->status_fd >= 0)
+		close(s->status_fd);
+	launch_clear(&s->launch);
+	*s = (struct shim){.unfit = s->unfit, .link_fd = s->link_fd, .signal_fd = s->signal_fd,
+		.cgroup_fd = -1, .listen_fd = -1, .status_fd = -1};
+	return true;
+}
+
+int shim_run(struct shim *s)
+{
+	struct gq_err err = {0};
+	int r;
+
+	s->signal_fd = signals_take();
+	s->unfit.code = capsule_enter(&s->unfit);
+	do {
+		r = launch_wait(s, &err);
+		if (r <= 0)
+			break;
+		job_run(s);
+	} while (job_clear(s));
+	if (r < 0)
+		fprintf(stderr, "gq-shim: %s\n", err.text);
+	return r < 0 ? 2 : 0;
 }

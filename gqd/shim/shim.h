@@ -23,6 +23,7 @@ enum shim_state {
 };
 
 struct shim {
+	struct gq_err unfit; /* code: the capsule could not be made; each launch fails with it */
 	struct launch launch;
 	enum shim_state state;
 	int cgroup_fd, listen_fd, link_fd, signal_fd, status_fd; /* -1 = none */
@@ -30,6 +31,7 @@ struct shim {
 	bool root_ended;
 	int root_status;   /* as from waitpid() */
 	bool killed;       /* somebody ordered the end */
+	bool stays;        /* the job has ended, and gqd knows that we wait for another */
 	bool store_wanted; /* ordered before the job ran */
 	gq_time store_deadline;
 	int signal_wanted; /* ordered while no process could take it; 0 = none */
@@ -41,6 +43,7 @@ struct shim {
 	struct ending ending;
 };
 
-int shim_run(struct shim *s); /* the whole life; exit status of the program */
+/* The whole life, from before its (first) launch came; exit status of the program. */
+int shim_run(struct shim *s);
 
 #endif

@@ -93,7 +93,7 @@ static int job_prepare(const struct launch *l, enum stage *stage)
 	*stage = STAGE_SESSION;
 	if (setsid() < 0)
 		return -errno;
-	spawn_signals_default();
+	spawn_signals_unblock(); /* what they do was set before the shim was exec'ed */
 	limits_set(l);
 	*stage = STAGE_USER;
 	r = user_become(l);

@@ -108,6 +108,20 @@ int file_write_fast(const char *path, const void *data, size_t n, mode_t mode, s
 	return write_renamed(path, data, n, mode, false, err);
 }
 
+int file_write_plain(const char *path, const void *data, size_t n, mode_t mode, struct gq_err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode), r;
+
+	if (fd < 0)
+		return gq_err_sys(err, -errno, "%s", path);
+	r = write_all(fd, data, n);
+	if (close(fd) < 0 && !r)
+		r = -errno;
+	if (r < 0)
+		unlink(path);
+	return r < 0 ? gq_err_sys(err, r, "%s", path) : 0;
+}
+
 int dir_fsync(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

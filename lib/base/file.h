@@ -19,6 +19,9 @@ int file_write_atomic(const char *path, const void *data, size_t n, mode_t mode,
 /* As above without the two fsyncs: survives the death of processes, not of the machine. */
 int file_write_fast(const char *path, const void *data, size_t n, mode_t mode, struct gq_err *err);
 
+/* In place: for a new file that nobody reads before it is whole, or that says so itself. */
+int file_write_plain(const char *path, const void *data, size_t n, mode_t mode, struct gq_err *err);
+
 int write_all(int fd, const void *data, size_t n); /* 0 or -errno; repeats short writes */
 int dir_fsync(const char *path);                   /* 0 or -errno */
 int dir_make(const char *path, mode_t mode, struct gq_err *err); /* with parents; fine if it exists */

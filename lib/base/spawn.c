@@ -55,10 +55,15 @@ pid_t spawn_fork(int cgroup_fd, uint64_t flags)
 
 void spawn_signals_default(void)
 {
-	sigset_t none;
-
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
+	spawn_signals_unblock();
+}
+
+void spawn_signals_unblock(void)
+{
+	sigset_t none;
+
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

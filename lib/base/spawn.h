@@ -14,5 +14,6 @@
 pid_t spawn_fork(int cgroup_fd, uint64_t flags);
 
 void spawn_signals_default(void); /* in the child: every signal as a new program expects it */
+void spawn_signals_unblock(void); /* the same where no signal was ever ignored */
 
 #endif
