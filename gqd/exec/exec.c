@@ -312,7 +312,6 @@ int exec_start(struct exec *x, const struct exec_job *j, struct gq_err *err)
 		return r;
 	}
 	pair_name(x, p, j->job, j->incarnation);
-	spare_plan(x);
 	return 0;
 }
 

@@ -187,6 +187,8 @@ void pair_message(struct exec *x, struct pair *p, const char *data, size_t len)
 			p->started_at = r.at;
 			p->started_took = r.took;
 		}
+		if (r.type != EXEC_SIZE)
+			spare_plan(x); /* not earlier: the job's start comes first */
 		x->report(x->ctx, &r);
 		return;
 	}

@@ -13,7 +13,7 @@
 #include "base/kv.h"
 
 #define SPARES_MAX 4           /* of shims that came back */
-#define PAUSE      GQ_MSEC(5) /* the job that has just begun has the machine first */
+#define PAUSE      GQ_MSEC(5) /* after a job has begun: it has the machine first */
 
 static void spare_add(struct exec *x, struct pair *p)
 {

@@ -11,12 +11,14 @@ gqd_start 'min_fill_granularity = "1s";' 'monitor: { idle_hold = "0s"; };' \
 cp "$GQ_TOP/examples/hash-chain/chain.py" .
 python3 chain.py 20000 1000 >reference
 job() { gqctl job "$1" --json | jq -r ".$2"; }
-crash() { # gqd, shims and jobs
+crash() { # gqd, shims and jobs; shims first, or one would record how its job was killed
 	kill -STOP "$gqd_pid"
-	for p in $(gq_ours); do
-		case $(cat "/proc/$p/comm" 2>/dev/null) in
-		gqd | gq-shim | python3 | sleep | sh) kill -KILL "$p" 2>/dev/null ;;
-		esac
+	for who in gq-shim 'gqd python3 sleep sh'; do
+		for p in $(gq_ours); do
+			case " $who " in
+			*" $(cat "/proc/$p/comm" 2>/dev/null) "*) kill -KILL "$p" 2>/dev/null ;;
+			esac
+		done
 	done
 	wait "$gqd_pid" 2>/dev/null
 }
