@@ -44,9 +44,11 @@ struct engine {
 
 static int check_begin(struct engine *e, struct gq_err *err)
 {
-	if (!e->job.cgroup)
-		return gq_err_set(err, -ENOTSUP, "cgroup v2 is not mounted, nothing can be frozen");
-	return preflight(e->job.root, e->job.uid, &e->need_bytes, err);
+	struct preflight p = {e->job.root, e->job.uid, e->job.cgroup != NULL};
+	struct findings found;
+
+	preflight(&p, &found, &e->need_bytes);
+	return findings_refusal(&found, err);
 }
 
 static int room_begin(struct engine *e, struct gq_err *err)

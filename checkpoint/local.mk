@@ -7,7 +7,8 @@ libcheckpoint_a_SOURCES = %reldir%/engine.h %reldir%/engine.c %reldir%/criu.h %r
 	%reldir%/shm.c %reldir%/gqi.h %reldir%/gqi_layout.h %reldir%/gqi.c %reldir%/raw.h %reldir%/raw.c \
 	%reldir%/stream.h %reldir%/stream.c %reldir%/wire.h %reldir%/wire.c %reldir%/facts.h \
 	%reldir%/facts.c %reldir%/settle.h %reldir%/settle.c %reldir%/timerfd.h \
-	%reldir%/timerfd.c
+	%reldir%/timerfd.c %reldir%/findings.h %reldir%/findings.c %reldir%/descriptor.h \
+	%reldir%/descriptor.c
 
 # What needs zstd and threads; never in gq-shim
 noinst_LIBRARIES += libstream.a

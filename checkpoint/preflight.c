@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * preflight.c - a walk over /proc of the capsule: descriptors, sockets, parents, credentials */
+ * preflight.c - a walk over /proc of the capsule: state, credentials, namespaces, files, mappings */
 #include "preflight.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/capability.h>
@@ -15,26 +14,17 @@
 #include "base/cleanup.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "descriptor.h"
 #include "shm.h"
 #include "sockets.h"
 
 #define STATUS_MAX (64u << 10)
 
-static const struct {
-	const char *link, *what;
-} refused_files[] = {
-	{"anon_inode:[io_uring]", "uses io_uring"},
-	{"anon_inode:[perf_event]", "has a performance counter open"},
-	{"anon_inode:[fanotify]", "uses fanotify"},
-	{"anon_inode:kvm-vm", "runs a virtual machine"},
-	{"/dev/fuse", "serves a FUSE file system"},
-	{"/dev/net/tun", "has a network device open"},
-	{"/dev/pts/", "has a terminal open"},
-};
-
 struct walk {
-	pid_t root;
+	const struct preflight *p;
+	struct findings *found;
 	struct sockets sockets; /* of all processes */
+	struct pipes pipes;     /* likewise */
 	int64_t bytes;
 };
 
@@ -48,40 +38,23 @@ static bool can_dump_other_users(void)
 	return data[CAP_SYS_RESOURCE / 32].effective & 1u << CAP_SYS_RESOURCE % 32;
 }
 
-static void comm_of(pid_t pid, char *ret, size_t size)
+static void look_at_file(struct walk *w, pid_t pid, int fd, const char *link)
 {
-	_cleanup_free_ char *text = NULL;
-	char path[32];
+	char path[64];
+	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	if (file_read(path, 64, &text, NULL, NULL) < 0)
-		text = xstrdup("?");
-	text[strcspn(text, "\n")] = '\0';
-	str_copy(ret, size, text);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	if (stat(path, &st) < 0)
+		return; /* closed meanwhile */
+	if (S_ISSOCK(st.st_mode) && !strncmp(link, "socket:", 7))
+		sockets_add(&w->sockets, st.st_ino, pid);
+	else if (S_ISFIFO(st.st_mode))
+		pipes_add(&w->pipes, pid, fd, &st);
+	else
+		descriptor_look(pid, link, &st, w->found);
 }
 
-static int refuse(pid_t pid, const char *what, struct gq_err *err)
-{
-	char name[32];
-
-	comm_of(pid, name, sizeof(name));
-	return gq_err_set(err, -ENOTSUP, "process %d (%s) %s, which a snapshot cannot hold", (int)pid,
-		name, what);
-}
-
-static int look_at_file(struct walk *w, pid_t pid, const char *link, struct gq_err *err)
-{
-	unsigned long inode;
-
-	for (size_t i = 0; i < ARRAY_LEN(refused_files); i++)
-		if (!strncmp(link, refused_files[i].link, strlen(refused_files[i].link)))
-			return refuse(pid, refused_files[i].what, err);
-	if (sscanf(link, "socket:[%lu]", &inode) == 1)
-		sockets_add(&w->sockets, inode, pid);
-	return 0;
-}
-
-static int look_at_files(struct walk *w, pid_t pid, struct gq_err *err)
+static void look_at_files(struct walk *w, pid_t pid)
 {
 	char dir[32], link[256];
 	_cleanup_closedir_ DIR *d = NULL;
@@ -91,16 +64,31 @@ static int look_at_files(struct walk *w, pid_t pid, struct gq_err *err)
 	d = opendir(dir);
 	while (d && (e = readdir(d))) {
 		ssize_t n = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
-		int r;
 
 		if (n <= 0)
 			continue;
 		link[n] = '\0';
-		r = look_at_file(w, pid, link, err);
-		if (r < 0)
-			return r;
+		look_at_file(w, pid, (int)strtol(e->d_name, NULL, 10), link);
 	}
-	return 0;
+}
+
+/* A ring or a device may be mapped after its descriptor was closed. */
+static void look_at_mappings(struct walk *w, pid_t pid)
+{
+	_cleanup_fclose_ FILE *f = NULL;
+	_cleanup_free_ char *line = NULL;
+	char path[32];
+	size_t cap = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	while (f && getline(&line, &cap, f) > 0) {
+		const char *name = strpbrk(line, "/[");
+		const char *object = strstr(line, "anon_inode:");
+
+		if (object || name)
+			mapping_look(pid, object ? object : name, w->found);
+	}
 }
 
 static int64_t status_number(const char *status, const char *key)
@@ -110,59 +98,99 @@ static int64_t status_number(const char *status, const char *key)
 	return at ? strtoll(at + strlen(key), NULL, 10) : 0;
 }
 
-/* /proc lists by PID, and after a wrap a child may come before its parent; criu starts from the
- * root, so a process that hangs below PID 1 instead was left behind by a parent that ended. */
-static int look_at_parent(struct walk *w, pid_t pid, const char *status, struct gq_err *err)
+static int link_read(const char *path, char *ret, size_t size)
 {
-	pid_t parent = (pid_t)status_number(status, "\nPPid:");
+	ssize_t n = readlink(path, ret, size - 1);
 
-	if (pid != w->root && parent == 1)
-		return refuse(pid, "was left behind by its parent (a daemon outside the job's tree)", err);
+	if (n < 0)
+		return -1;
+	ret[n] = '\0';
 	return 0;
 }
 
-static int look_at(struct walk *w, pid_t pid, struct gq_err *err)
+/* criu dumps the namespaces of the job's first process, and no others below them. */
+static void look_at_namespaces(struct walk *w, pid_t pid)
+{
+	static const char *const names[] = {"net", "user", "mnt", "pid", "ipc", "uts", "time"};
+	char path[64], its[64], roots[64];
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s", (int)pid, names[i]);
+		if (link_read(path, its, sizeof(its)) < 0)
+			continue;
+		/* the root's are ours, but for System V memory (start.c) and the clock (criu) */
+		snprintf(path, sizeof(path), "/proc/%d/ns/%s",
+			strcmp(names[i], "ipc") && strcmp(names[i], "time") ? (int)getpid()
+									    : (int)w->p->root,
+			names[i]);
+		if (link_read(path, roots, sizeof(roots)) == 0 && strcmp(its, roots) != 0)
+			findings_add(w->found, GRADE_RAM, pid,
+				"start it without its sandbox (unshare, bwrap, container)",
+				"has its own %s namespace", names[i]);
+	}
+}
+
+/* /proc lists by PID, and after a wrap a child may come before its parent; criu starts from the
+ * root, so a process that hangs below PID 1 instead was left behind by a parent that ended. */
+static void look_at_status(struct walk *w, pid_t pid, const char *status)
+{
+	pid_t parent = (pid_t)status_number(status, "\nPPid:");
+	pid_t tracer = (pid_t)status_number(status, "\nTracerPid:");
+	uid_t uid = (uid_t)status_number(status, "\nUid:");
+
+	if (pid != w->p->root && parent == 1)
+		findings_add(w->found, GRADE_RAM, pid, "let the job wait for it",
+			"was left behind by its parent (a daemon outside the job's tree)");
+	if (tracer)
+		findings_add(w->found, GRADE_RAM, pid, "end the debugger",
+			"is traced by process %d (a debugger)", (int)tracer);
+	if (status_number(status, "\nHugetlbPages:"))
+		findings_add(w->found, GRADE_RAM, pid, "use madvise(MADV_HUGEPAGE) instead of MAP_HUGETLB",
+			"has memory in reserved huge pages");
+	if (uid != geteuid() && uid != w->p->uid && !can_dump_other_users())
+		findings_add(w->found, GRADE_RAM, pid, "give gqd CAP_SYS_RESOURCE",
+			"runs as uid %u and this machine lacks CAP_SYS_RESOURCE", (unsigned)uid);
+}
+
+static void look_at(struct walk *w, pid_t pid)
 {
 	_cleanup_free_ char *status = NULL;
 	char path[32];
-	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (file_read(path, STATUS_MAX, &status, NULL, NULL) < 0)
-		return 0; /* it has just ended */
+		return; /* it has just ended */
 	if (strstr(status, "\nState:\tZ"))
-		return 0;
+		return;
 	w->bytes += (status_number(status, "\nRssAnon:") + status_number(status, "\nRssShmem:")) << 10;
-	r = look_at_parent(w, pid, status, err);
-	return r < 0 ? r : look_at_files(w, pid, err);
+	look_at_status(w, pid, status);
+	look_at_namespaces(w, pid);
+	look_at_files(w, pid);
+	look_at_mappings(w, pid);
 }
 
-static int look_at_all(struct walk *w, struct gq_err *err)
+static void look_at_all(struct walk *w)
 {
 	_cleanup_closedir_ DIR *d = opendir("/proc");
 	struct dirent *e;
 
-	if (!d)
-		return gq_err_sys(err, -errno, "/proc");
-	while ((e = readdir(d))) {
+	while (d && (e = readdir(d))) {
 		pid_t pid = isdigit((unsigned char)e->d_name[0]) ? (pid_t)strtol(e->d_name, NULL, 10) : 0;
-		int r;
 
-		if (pid <= 0 || pid == getpid())
-			continue;
-		r = look_at(w, pid, err);
-		if (r < 0)
-			return r;
+		if (pid > 0 && pid != getpid())
+			look_at(w, pid);
 	}
-	return 0;
 }
 
-static int look_at_sockets(struct walk *w, struct gq_err *err)
+static void look_at_job(struct walk *w)
 {
-	char what[128];
-	pid_t pid = sockets_outside(&w->sockets, what, sizeof(what));
-
-	return pid ? refuse(pid, what, err) : 0;
+	if (!w->p->can_freeze)
+		findings_add(w->found, GRADE_NONE, 0, "mount cgroup v2",
+			"cgroup v2 is not mounted, nothing can be frozen");
+	if (w->p->uid != geteuid() && !can_dump_other_users())
+		findings_add(w->found, GRADE_RAM, 0, "give gqd CAP_SYS_RESOURCE",
+			"the job runs as uid %u and this machine lacks CAP_SYS_RESOURCE, without which only "
+			"root's processes can be dumped", (unsigned)w->p->uid);
 }
 
 static int64_t shm_bytes(void)
@@ -172,20 +200,17 @@ static int64_t shm_bytes(void)
 	return statvfs(SHM_DIR, &v) < 0 ? 0 : (int64_t)(v.f_blocks - v.f_bfree) * (int64_t)v.f_frsize;
 }
 
-int preflight(pid_t root, uid_t uid, int64_t *ret_bytes, struct gq_err *err)
+void preflight(const struct preflight *p, struct findings *ret, int64_t *ret_bytes)
 {
-	struct walk w = {.root = root};
-	int r;
+	struct walk w = {.p = p, .found = ret};
 
-	if (uid != geteuid() && !can_dump_other_users())
-		return gq_err_set(err, -ENOTSUP, "the job runs as uid %u and this machine lacks "
-			"CAP_SYS_RESOURCE, without which only root's processes can be dumped",
-			(unsigned)uid);
-	r = look_at_all(&w, err);
-	if (!r)
-		r = look_at_sockets(&w, err);
+	findings_begin(ret);
+	look_at_job(&w);
+	look_at_all(&w);
+	sockets_look(&w.sockets, ret);
+	pipes_look(&w.pipes, ret);
 	sockets_clear(&w.sockets);
-	if (!r)
+	pipes_clear(&w.pipes);
+	if (ret_bytes)
 		*ret_bytes = w.bytes + shm_bytes();
-	return r;
 }

@@ -17,6 +17,8 @@
 #include "base/cleanup.h"
 #include "base/mem.h"
 
+#define PEER_CURE "close it while the job computes, or move the other end into the job"
+
 #define TCP_ESTABLISHED_STATE 1
 #define TCP_LISTEN_STATE      10
 
@@ -118,7 +120,7 @@ static bool unix_read(const struct sockets *s, int fd, struct peer *found)
 	return false;
 }
 
-static pid_t unix_outside(const struct sockets *s, char *ret_what, size_t size)
+static void unix_look(const struct sockets *s, struct findings *out)
 {
 	struct peer found = {0};
 
@@ -129,13 +131,13 @@ static pid_t unix_outside(const struct sockets *s, char *ret_what, size_t size)
 		while (fd >= 0 && !unix_read(s, fd, &found))
 			;
 		if (!found.pid)
-			return 0;
+			return;
 	}
 	if (!found.inode && found.listens)
-		return 0; /* most likely waits at that one, and criu takes it along */
-	snprintf(ret_what, size, "is connected to a UNIX socket outside the job%s%s",
-		found.name[0] ? ": " : "", found.name);
-	return found.pid;
+		return; /* most likely waits at that one, and criu takes it along */
+	findings_add(out, GRADE_RAM, found.pid, PEER_CURE,
+		"is connected to a UNIX socket outside the job%s%s", found.name[0] ? ": " : "",
+		found.name);
 }
 
 struct tcp {
@@ -150,7 +152,28 @@ static bool tcp_parse(const char *line, struct tcp *t)
 		       &t->state, &t->inode) == 4;
 }
 
-/* Is the socket at the other end, which has our addresses exchanged, also in the capsule? */
+/* Does the capsule listen at @address? One that listens at all addresses has zeros there. */
+static bool tcp_listens(const struct sockets *s, const char *file, const char *address)
+{
+	_cleanup_fclose_ FILE *f = fopen(file, "re");
+	const char *port = strchr(address, ':');
+	char line[512];
+	struct tcp t;
+
+	while (f && port && fgets(line, sizeof(line), f)) {
+		const char *colon;
+
+		if (!tcp_parse(line, &t) || t.state != TCP_LISTEN_STATE || !owner(s, t.inode))
+			continue;
+		colon = strchr(t.local, ':');
+		if (colon && !strcmp(colon, port))
+			return true;
+	}
+	return false;
+}
+
+/* Is the socket at the other end, which has our addresses exchanged, also in the capsule? It may
+ * still wait to be accepted there: then it has no inode. */
 static bool tcp_inside(const struct sockets *s, const char *file, const struct tcp *t)
 {
 	_cleanup_fclose_ FILE *f = fopen(file, "re");
@@ -160,7 +183,7 @@ static bool tcp_inside(const struct sockets *s, const char *file, const struct t
 	while (f && fgets(line, sizeof(line), f))
 		if (tcp_parse(line, &other) && !strcmp(other.local, t->remote) &&
 			!strcmp(other.remote, t->local))
-			return owner(s, other.inode) != 0;
+			return other.inode ? owner(s, other.inode) != 0 : tcp_listens(s, file, t->remote);
 	return false;
 }
 
@@ -177,7 +200,7 @@ static void tcp_address(const char *text, char *ret, size_t size)
 	}
 }
 
-static pid_t tcp_outside(const struct sockets *s, const char *file, char *ret_what, size_t size)
+static void tcp_look(const struct sockets *s, const char *file, struct findings *out)
 {
 	_cleanup_fclose_ FILE *f = fopen(file, "re");
 	char line[512], address[64];
@@ -188,22 +211,16 @@ static pid_t tcp_outside(const struct sockets *s, const char *file, char *ret_wh
 			tcp_inside(s, file, &t))
 			continue;
 		tcp_address(t.remote, address, sizeof(address));
-		snprintf(ret_what, size, "has a TCP connection to %s outside the job", address);
-		return owner(s, t.inode);
+		findings_add(out, GRADE_RAM, owner(s, t.inode), PEER_CURE,
+			"has a TCP connection to %s outside the job", address);
 	}
-	return 0;
 }
 
-pid_t sockets_outside(const struct sockets *s, char *ret_what, size_t size)
+void sockets_look(const struct sockets *s, struct findings *found)
 {
-	pid_t pid;
-
 	if (!s->len)
-		return 0;
-	pid = unix_outside(s, ret_what, size);
-	if (!pid)
-		pid = tcp_outside(s, "/proc/net/tcp", ret_what, size);
-	if (!pid)
-		pid = tcp_outside(s, "/proc/net/tcp6", ret_what, size);
-	return pid;
+		return;
+	unix_look(s, found);
+	tcp_look(s, "/proc/net/tcp", found);
+	tcp_look(s, "/proc/net/tcp6", found);
 }

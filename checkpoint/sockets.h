@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "findings.h"
+
 struct socket_owner {
 	unsigned long inode;
 	pid_t pid;
@@ -18,8 +20,7 @@ struct sockets {
 
 void sockets_clear(struct sockets *s);
 void sockets_add(struct sockets *s, unsigned long inode, pid_t pid);
-/* The first process with a connection to outside, and what that is ("has a connection to the UNIX
- * socket /run/x.sock"); 0 = none. */
-pid_t sockets_outside(const struct sockets *s, char *ret_what, size_t size);
+/* Every TCP connection to outside, and the first of UNIX sockets. */
+void sockets_look(const struct sockets *s, struct findings *found);
 
 #endif

@@ -119,15 +119,17 @@ else
 fi
 
 # --- criu's own refusal
-script userfaultfd <<'END'
+script socket <<'END'
 #!/usr/bin/env python3
-import ctypes, time
-ctypes.CDLL(None).syscall(323, 0)
+import socket, time
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_MPTCP)
+s.bind(("127.0.0.1", 0))
+s.listen()
 for i in range(60):
     print(i, flush=True)
     time.sleep(0.02)
 END
-refused 6 userfaultfd 'dump: .*\(criu/' 0
+refused 6 socket 'dump: .*\(criu/' 0
 
 # --- a disk that is full
 if mkdir "$gq_dir/small" && mount -t tmpfs -o size=256k gq-small "$gq_dir/small" 2>/dev/null; then

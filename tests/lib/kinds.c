@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * kinds.c - a job that is one kind of process: kinds KIND
+ * kinds.c - a job that is one kind of process: kinds KIND [probe]
  * One line per step: its number and a checksum of a megabyte that changes with each step. SIGTERM
  * makes it look at everything once more; then it ends with 5. Whatever is wrong is its last line,
  * and the status is 1. */
@@ -29,7 +29,7 @@ void need_failed(const char *file, int line, const char *what)
 
 void not_here(const char *what)
 {
-	printf("1 none: %s: %s\n2\n3\n", what, strerror(errno));
+	printf("none: %s: %s\n", what, strerror(errno));
 	fflush(stdout);
 	_exit(77);
 }
@@ -138,6 +138,8 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_term);
 	if (k->setup)
 		k->setup();
+	if (argc > 2)
+		return 0; /* the question was only whether it is possible here */
 	while (!over) {
 		uint64_t sum = advance(words, ++step);
 
