@@ -103,6 +103,27 @@ static double seconds(gq_time d)
 	return (double)d / GQ_NS_PER_S;
 }
 
+static void say_grade(struct buf *out, const struct api_job *j)
+{
+	static const char *const words[] = {"cannot be parked or stored",
+		"can be parked in host memory, not stored on disk",
+		"can be stored, and comes back to the same card",
+		"can be stored, and comes back to any card of the model"};
+	const char *cure;
+
+	if (!j->grade || j->grade[0] != 'C' || j->grade[1] < '0' || j->grade[1] > '3')
+		return;
+	line(out, "Grade", "%s: %s", j->grade, words[j->grade[1] - '0']);
+	for (uint32_t i = 0; i < j->findings.n; i++) {
+		const char *text = j->findings.word[i];
+
+		cure = strstr(text, " - ");
+		line(out, "", "%.*s", cure ? (int)(cure - text) : (int)strlen(text), text);
+		if (cure)
+			line(out, "", "  cure: %s", cure + 3);
+	}
+}
+
 static void say_snapshots(struct buf *out, const struct api_job *j)
 {
 	char a[40], image[32];
@@ -118,6 +139,7 @@ static void say_snapshots(struct buf *out, const struct api_job *j)
 			seconds(j->restore_s));
 	else if (j->store_s > 0)
 		line(out, "", "the last one took %.2f s", seconds(j->store_s));
+	say_grade(out, j);
 	if (j->rss_mib != API_NONE)
 		line(out, "Host memory", "%s", text_mib(j->rss_mib, a));
 }

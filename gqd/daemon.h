@@ -5,6 +5,7 @@
  * effect.c     carries one effect out
  * launch.c     turns a stored submission into a launch
  * report.c     turns what exec and gpu saw into events
+ * grades.c     how well jobs can be snapshotted
  * host.c       answers what gqd/api asks
  * settings.c   the config as each room's settings
  * findings.c   gqctl doctor */
@@ -52,6 +53,7 @@ struct daemon {
 	bool awaited;                /* a client waits for the answer: the commit is not put off */
 	bool lazy_armed, lazy_over;  /* a commit that was put off; its time is up */
 	/* others */
+	struct map grades;           /* job → struct grade_row, owned (grades.c) */
 	struct gpu_card *cards;      /* as last reported, to tell a new core */
 	size_t n_cards;
 	bool store_failed;           /* the disk does not take our rows: nothing is decided */
@@ -92,6 +94,12 @@ void report_exec(void *ctx, const struct exec_report *r);
 void report_gpu(void *ctx, const struct gpu_card *card, bool sample_only);
 uint32_t report_owner(void *ctx, pid_t pid);
 void report_cards_again(struct daemon *d); /* to a new core */
+
+/* grades.c */
+void grades_keep(struct daemon *d, const struct exec_report *r);
+const struct api_grade *grades_of(void *ctx, uint32_t job); /* NULL = not known */
+void grades_drop(struct daemon *d, uint32_t job);
+void grades_clear(struct daemon *d);
 
 /* host.c */
 extern const struct api_host host_template;

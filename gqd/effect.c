@@ -48,6 +48,7 @@ static void effect_forget_job(struct daemon *d, const struct effect *f)
 	if (f->incarnation)
 		exec_forget(d->exec, f->job, f->incarnation);
 	exec_forget_job(d->exec, f->job);
+	grades_drop(d, f->job);
 }
 
 void effect_do(struct daemon *d, const struct effect *f)

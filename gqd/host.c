@@ -165,4 +165,4 @@ const struct api_host host_template = {.core = host_core, .step = host_step,
 	.submit = host_submit, .stored_job = host_stored_job, .spec_json = host_spec_json,
 	.each_job = host_each_job, .each_eviction = host_each_eviction,
 	.each_audit = host_each_audit, .doctor = findings, .shutdown = host_shutdown,
-	.is_operator = host_is_operator, .now = host_now};
+	.is_operator = host_is_operator, .now = host_now, .grade = grades_of};

@@ -8,7 +8,7 @@ include gqd/api/local.mk
 
 sbin_PROGRAMS += bin/gqd
 bin_gqd_SOURCES = %reldir%/main.c %reldir%/daemon.h %reldir%/daemon.c %reldir%/open.c %reldir%/effect.c \
-	%reldir%/launch.c %reldir%/report.c %reldir%/host.c %reldir%/settings.c %reldir%/findings.c
+	%reldir%/launch.c %reldir%/report.c %reldir%/grades.c %reldir%/host.c %reldir%/settings.c %reldir%/findings.c
 bin_gqd_LDADD = libserver.a libloop.a libexec.a libgpu.a libconf.a libstore.a libjob.a libapi.a \
 	libcore.a libbase.a $(EVENT_LIBS) $(CONFIG_LIBS) $(SQLITE_LIBS) $(JANSSON_LIBS) -lm
 

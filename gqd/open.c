@@ -169,6 +169,7 @@ void daemon_close(struct daemon *d)
 	d->gpu = gpu_free(d->gpu);
 	d->exec = exec_free(d->exec);
 	d->core = core_free(d->core);
+	grades_clear(d);
 	if (d->store)
 		d->store = d->store->ops->close(d->store);
 	d->loop = loop_free(d->loop);

@@ -21,6 +21,10 @@ void report_exec(void *ctx, const struct exec_report *r)
 		.bytes = r->bytes, .rss_mib = r->rss_mib};
 	const struct job *j;
 
+	if (r->type == EXEC_GRADE) {
+		grades_keep(d, r);
+		return;
+	}
 	if (d->store_failed)
 		return;
 	j = core_job(d->core, r->job);

@@ -18,6 +18,7 @@
 #include "base/gqtime.h"
 
 struct api;
+struct api_grade;
 struct core;
 struct event;
 struct eviction;
@@ -76,6 +77,8 @@ struct api_host {
 	bool (*is_operator)(
 		void *ctx, const struct api_peer *peer); /* root or the operator group */
 	gq_time (*now)(void *ctx);
+	/* Lent until the next turn; NULL = not known. The function may be missing. */
+	const struct api_grade *(*grade)(void *ctx, uint32_t job);
 };
 
 /* Listens on @path (mode 0666). A socket that nobody serves is replaced; -EADDRINUSE when somebody

@@ -79,6 +79,17 @@ static void end_of_job(const struct job *j, struct api_job *m)
 	m->exit_signal = by_itself && j->exit_signal ? j->exit_signal : API_NONE;
 }
 
+static void grade_of_job(const struct req *q, const struct job *j, struct api_job *m)
+{
+	const struct api_host *host = req_host(q);
+	const struct api_grade *g = host->grade ? host->grade(host->ctx, j->id) : NULL;
+
+	if (!g || m->ended)
+		return;
+	m->grade = g->grade;
+	m->findings = g->findings;
+}
+
 void job_message(const struct req *q, const struct job *j, uint64_t mask,
 	struct api_job *m, char reason_text[256])
 {
@@ -113,6 +124,7 @@ void job_message(const struct req *q, const struct job *j, uint64_t mask,
 	cards_of_job(req_core(q), j, m);
 	times_of_job(q, j, m);
 	end_of_job(j, m);
+	grade_of_job(q, j, m);
 	if (wants(mask, "promise_s", &promise_bit))
 		m->promise_s = core_promise(req_core(q), j);
 	if (wants(mask, "reason", &reason_bit))

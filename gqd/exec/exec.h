@@ -60,8 +60,11 @@ enum exec_report_type {
 	EXEC_STORE_FAILED,   /* text = cause with CRIU's own last error line; the job runs on */
 	EXEC_RESTORE_FAILED, /* text */
 	EXEC_GONE,           /* the shim is dead and left no record */
+	EXEC_GRADE,          /* grade, findings: how well it can be snapshotted */
 	EXEC_SIZE,           /* rss_mib of the whole capsule, about every 5 s and when it changed much */
 };
+
+#define EXEC_FINDINGS_MAX 8
 
 struct exec_report {
 	enum exec_report_type type;
@@ -71,6 +74,9 @@ struct exec_report {
 	gq_time took, took2;
 	int64_t bytes, rss_mib;
 	const char *text; /* one line, borrowed; NULL if none */
+	int grade;        /* 0 … 3 as checkpoint/findings.h */
+	const char *findings[EXEC_FINDINGS_MAX]; /* borrowed; "what - cure" */
+	size_t n_findings;
 };
 
 typedef void (*exec_report_fn)(void *ctx, const struct exec_report *r);

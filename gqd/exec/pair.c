@@ -153,11 +153,22 @@ static const struct {
 	{"started", EXEC_STARTED, false},
 	{"store-failed", EXEC_STORE_FAILED, false},
 	{"size", EXEC_SIZE, false},
+	{"grade", EXEC_GRADE, false},
 	{"exited", EXEC_EXITED, true},
 	{"stored", EXEC_STORED, true},
 	{"start-failed", EXEC_START_FAILED, true},
 	{"restore-failed", EXEC_RESTORE_FAILED, true},
 };
+
+static void findings_read(const char *data, size_t len, struct exec_report *r)
+{
+	size_t pos = 0, n;
+	const char *key, *value;
+
+	while (kv_next(data, len, &pos, &key, &n, &value))
+		if (n == 7 && !strncmp(key, "finding", n) && r->n_findings < EXEC_FINDINGS_MAX)
+			r->findings[r->n_findings++] = value;
+}
 
 void pair_message(struct exec *x, struct pair *p, const char *data, size_t len)
 {
@@ -173,8 +184,10 @@ void pair_message(struct exec *x, struct pair *p, const char *data, size_t len)
 		.bytes = kv_int(data, len, "bytes", 0),
 		.rss_mib = kv_int(data, len, "rss", 0),
 		.text = kv_get(data, len, "text"),
+		.grade = (int)kv_int(data, len, "grade", 0),
 	};
 
+	findings_read(data, len, &r);
 	for (size_t i = 0; name && i < ARRAY_LEN(messages); i++) {
 		if (strcmp(messages[i].name, name))
 			continue;

@@ -14,6 +14,7 @@
 #include "base/fault.h"
 #include "base/kv.h"
 #include "capsule.h"
+#include "grade.h"
 #include "link.h"
 #include "notice.h"
 #include "start.h"
@@ -43,8 +44,10 @@ static void visitor(struct shim *s)
 		close(s->link_fd);
 	s->link_fd = fd;
 	s->rss_mib = 0;
-	if (s->state == SHIM_RUNNING || s->state == SHIM_STORING)
-		tell(s, "started", NULL, s->started_at, s->start_took);
+	if (s->state != SHIM_RUNNING && s->state != SHIM_STORING)
+		return;
+	tell(s, "started", NULL, s->started_at, s->start_took);
+	grade_tell(s);
 }
 
 static void ending_begin(struct shim *s, enum outcome outcome, const char *text)
@@ -132,6 +135,7 @@ static void started(struct shim *s)
 	s->started_at = gq_now();
 	s->start_took = gq_monotonic() - s->began;
 	s->next_size = gq_monotonic() + SIZE_FIRST;
+	grade_begin(s);
 	running(s);
 	tell(s, "started", NULL, s->started_at, s->start_took);
 }
@@ -190,6 +194,7 @@ static void store_ended(struct shim *s)
 	} else {
 		capsule_thaw(s->cgroup_fd); /* a criu that was killed could not */
 		running(s);
+		grade_soon(s);
 		tell(s, "store-failed", r->text, gq_now(), r->took);
 	}
 }
@@ -371,6 +376,8 @@ static int timeout_ms(const struct shim *s)
 
 	if (s->state == SHIM_RUNNING && s->link_fd >= 0)
 		next = s->next_size;
+	if (grade_due(s) < next)
+		next = grade_due(s);
 	if (s->engine && engine_deadline(s->engine) < next)
 		next = engine_deadline(s->engine);
 	if (next == GQ_NEVER)
@@ -410,6 +417,7 @@ static void wait_and_act(struct shim *s)
 		store(s, s->store_deadline);
 	if (s->state == SHIM_RUNNING && gq_monotonic() >= s->next_size)
 		size_tell(s);
+	grade_tick(s);
 }
 
 /* Signals from outside are not for us: gqd orders through the socket, and SIGKILL works anyhow. */

@@ -10,6 +10,7 @@
 
 #include "base/gqtime.h"
 #include "checkpoint/engine.h"
+#include "checkpoint/findings.h"
 #include "ending.h"
 #include "launch.h"
 
@@ -39,6 +40,9 @@ struct shim {
 	gq_time started_at, start_took; /* valid from RUNNING on */
 	gq_time next_size; /* monotonic */
 	int64_t rss_mib;   /* as last sent */
+	struct findings findings; /* valid once graded */
+	unsigned graded;   /* so often */
+	gq_time grade_due; /* monotonic */
 	struct engine *engine; /* owned; NULL = no snapshot work now */
 	struct ending ending;
 };

@@ -61,12 +61,19 @@ struct api_object {
 	size_t n_fields; /* ≤ 64 */
 };
 
+/* How well a job can be snapshotted, and why not better. */
+struct api_grade {
+	const char *grade; /* C0 … C3 */
+	struct api_words findings;
+};
+
 struct api_job {
 	uint32_t job_id, incarnation, image, uid, priority, evictions, requeues;
 	const char *name, *user, *account, *state, *state_name, *reason, *reason_text,
 		*gpu_type, *qos, *checkpoint, *cause, *error, *spec;
 	struct api_cards cards;
-	struct api_words gpu_uuids;
+	const char *grade;
+	struct api_words gpu_uuids, findings;
 	uint32_t gpus;
 	int64_t vram_mib, rss_mib, exit_code, exit_signal, version;
 	bool ended, requeue;

@@ -48,6 +48,9 @@ static const struct api_field job_fields[] = {
 	F(job, store_s, SECS, "s", "how long its last snapshot took; 0 = none yet"),
 	F(job, restore_s, SECS, "s", "how long its last restore took; 0 = none yet"),
 	F(job, checkpoint, STR, "", "auto, app or none"),
+	F(job, grade, STR, "", "how well it can be snapshotted: C0 not at all, C1 only in host memory, "
+		"C2 on disk, C3 and onto another card; null = not looked yet"),
+	F(job, findings, WORDS, "", "why not better: what and, behind a dash, the cure"),
 	F(job, requeue, BOOL, "", "may be started from its beginning again"),
 	F(job, exit_code, INT, "", "null until it ended by itself"),
 	F(job, exit_signal, INT, "", "signal that ended it; null = none"),

@@ -31,7 +31,8 @@
 static const char *const report_names[] = {
 	[EXEC_STARTED] = "started", [EXEC_START_FAILED] = "start-failed", [EXEC_EXITED] = "exited",
 	[EXEC_STORED] = "stored", [EXEC_STORE_FAILED] = "store-failed",
-	[EXEC_RESTORE_FAILED] = "restore-failed", [EXEC_GONE] = "gone", [EXEC_SIZE] = "size"};
+	[EXEC_RESTORE_FAILED] = "restore-failed", [EXEC_GONE] = "gone", [EXEC_SIZE] = "size",
+	[EXEC_GRADE] = "grade"};
 
 static struct {
 	struct exec *x;
@@ -62,7 +63,8 @@ static void on_report(void *ctx, const struct exec_report *r)
 		return;
 	if (!strcmp(d.name, report_names[r->type]))
 		d.came = true;
-	else if (r->type != EXEC_STARTED && r->type != EXEC_SIZE && r->type != EXEC_STORE_FAILED)
+	else if (r->type != EXEC_STARTED && r->type != EXEC_SIZE && r->type != EXEC_GRADE &&
+		r->type != EXEC_STORE_FAILED)
 		give_up(d.name); /* another end */
 }
 
