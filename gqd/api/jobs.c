@@ -72,11 +72,11 @@ static void times_of_job(const struct req *q, const struct job *j, struct api_jo
 
 static void end_of_job(const struct job *j, struct api_job *m)
 {
-	bool by_itself = job_state_is_ended(j->state) && j->started_at;
+	bool exited = job_state_is_ended(j->state) && j->started_at && j->exit_code >= 0;
 
 	m->ended = job_state_is_ended(j->state);
-	m->exit_code = by_itself ? j->exit_code : API_NONE;
-	m->exit_signal = by_itself && j->exit_signal ? j->exit_signal : API_NONE;
+	m->exit_code = exited ? j->exit_code : API_NONE;
+	m->exit_signal = m->ended && j->exit_signal ? j->exit_signal : API_NONE;
 }
 
 static void grade_of_job(const struct req *q, const struct job *j, struct api_job *m)

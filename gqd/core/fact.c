@@ -68,6 +68,8 @@ static void fact_back_in_queue(struct core *c, struct entry *e, gq_time now, enu
 	job_release_cards(c, e, now);
 	e->row.reason = (uint8_t)reason;
 	e->row.kill_at = GQ_NEVER;
+	e->row.exit_code = -1; /* this end was not its end */
+	e->row.exit_signal = 0;
 	e->row.restored = false;
 	if (e->row.hold_after && job_move_target(e->row.state, MOVE_HOLD) != JOB_STATE_N)
 		job_move_or_die(c, e, MOVE_HOLD);

@@ -117,8 +117,11 @@ void job_end(struct core *c, struct entry *e, gq_time now, struct effects *fx)
 	fx_add(fx, FX_FORGET_JOB, &e->row);
 	note_job(c, e);
 	core_sweep_later(c, now);
-	note_audit(c, now, AUDIT_JOB, e->row.id, (uid_t)-1, "%s, exit code %d signal %d",
-		job_state_name(e->row.state), e->row.exit_code, e->row.exit_signal);
+	if (e->row.exit_code < 0)
+		note_audit(c, now, AUDIT_JOB, e->row.id, (uid_t)-1, "%s", job_state_name(e->row.state));
+	else
+		note_audit(c, now, AUDIT_JOB, e->row.id, (uid_t)-1, "%s, exit code %d signal %d",
+			job_state_name(e->row.state), e->row.exit_code, e->row.exit_signal);
 }
 
 /* Tells the job to end; what its exit means is @after. */
@@ -176,7 +179,7 @@ static void submit_fill(struct job *j, const struct event_submit *s, gq_time now
 		.priority = (uint32_t)(s->priority < 0 ? PRIORITY_DEFAULT : s->priority),
 		.vram_mib = s->vram_mib, .signal_before = s->signal_before, .time_limit = s->time_limit,
 		.time_min = s->time_min, .grace = s->grace, .begin_at = s->begin_at,
-		.submitted_at = now, .kill_at = GQ_NEVER};
+		.submitted_at = now, .kill_at = GQ_NEVER, .exit_code = -1};
 }
 
 int job_submit(struct core *c, gq_time now, struct event *ev, struct effects *fx,

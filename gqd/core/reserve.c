@@ -32,15 +32,33 @@ static struct reservation *reserve_by_id(const struct core *c, uint32_t id)
 	return NULL;
 }
 
-/* Is the card whole-reserved by somebody else in [start, end)? */
-static bool reserve_is_taken(const struct core *c, uint16_t card, const struct event_reserve *w,
-	uint32_t but)
+/* Who has reserved the whole card in a part of [start, end) already; NULL = nobody. */
+static const struct reservation *reserve_taken_by(const struct core *c, uint16_t card,
+	const struct event_reserve *w)
 {
-	for EACH (struct reservation, r, c->reservations, i)
-		if (r->id != but && reserve_is_live(r) && reserve_has_card(r, card) && !r->vram_mib &&
+	for EACH (const struct reservation, r, c->reservations, i)
+		if (r->id != w->id && reserve_is_live(r) && reserve_has_card(r, card) && !r->vram_mib &&
 			!w->vram_mib && r->start < w->end && w->start < r->end)
-			return true;
-	return false;
+			return r;
+	return NULL;
+}
+
+/* A card that one service has to itself is not promised to another; its own it may overlap. */
+static int reserve_check_others(const struct core *c, const struct event_reserve *w,
+	const struct service *s, struct gq_err *err)
+{
+	for (size_t i = 0; i < w->n_cards; i++) {
+		const struct reservation *r = reserve_taken_by(c, w->cards[i], w);
+		const struct service *other = r ? service_by_id(c, r->service) : NULL;
+		char start[40], end[40];
+
+		if (!r || r->service == (s ? s->id : 0))
+			continue;
+		return gq_err_set(err, -EEXIST, "cards: card %u is reserved by reservation %u of %s from %s to %s",
+			w->cards[i], r->id, other ? other->name : "an operator", gq_time_iso(r->start, start),
+			gq_time_iso(r->end, end));
+	}
+	return 0;
 }
 
 /* Cheapest first: the service's own cards, then cards nobody computes on. */
@@ -62,7 +80,7 @@ static int reserve_choose(const struct core *c, struct event_reserve *w, const s
 				continue;
 			seen += cost == 0;
 			if (w->n_cards == w->count || reserve_card_cost(c, card, s) != cost ||
-				!card->present || card->fault || reserve_is_taken(c, card->index, w, w->id))
+				!card->present || card->fault || reserve_taken_by(c, card->index, w))
 				continue;
 			w->cards[w->n_cards++] = card->index;
 		}
@@ -176,6 +194,8 @@ static int reserve_put(struct core *c, gq_time now, struct event *ev, struct gq_
 		k = reserve_choose(c, &w, s, err);
 	if (k == 0)
 		k = reserve_check_cards(c, &w, err);
+	if (k == 0)
+		k = reserve_check_others(c, &w, s, err);
 	if (k < 0)
 		return k;
 	if (!r) {

@@ -80,7 +80,7 @@ struct job {
 	uid_t uid;
 	gid_t gid;
 	uint32_t priority;
-	int exit_code;   /* valid once ended by itself */
+	int exit_code;   /* of its end; -1 = it has not exited */
 	int exit_signal; /* 0 if none */
 	int64_t vram_mib; /* per card; 0 = what the card may lend */
 	int64_t rss_mib;  /* host memory as last seen; 0 = not seen */

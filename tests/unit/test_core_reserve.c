@@ -263,6 +263,29 @@ static void test_service_refused(void **state)
 }
 
 /* A card given back while it is on: what was measured of this occurrence stays. */
+/* What chat has to itself is not promised to lee; chat's own may overlap, shared VRAM too. */
+static void test_overlap(void **state)
+{
+	struct event ev = cw_reserve_event(0, w.now, w.now + HOUR, 0);
+
+	(void)state;
+	cw_service(&w, "chat", 0, 0);
+	cw_service(&w, "lee", 1, 0);
+	ev.reserve.service = "chat";
+	cw_do(&w, &ev);
+	ev.reserve.service = "lee";
+	assert_int_equal(cw_step(&w, &ev), -EEXIST);
+	assert_non_null(strstr(w.err.text, "card 0 is reserved by reservation 1 of chat from "));
+	ev.reserve.vram_mib = 1024;
+	cw_do(&w, &ev);
+	ev = cw_reserve_event(0, w.now, w.now + HOUR, 0);
+	ev.reserve.service = "chat";
+	cw_do(&w, &ev);
+	ev = cw_reserve_event(0, w.now + HOUR, w.now + 2 * HOUR, 0);
+	ev.reserve.service = "lee";
+	cw_do(&w, &ev);
+}
+
 static void test_fewer_cards(void **state)
 {
 	struct event ev = cw_reserve_event(0, w.now, w.now + HOUR, 0);
@@ -401,7 +424,7 @@ int main(void)
 		CASE(test_life), CASE(test_waiting), CASE(test_sharing), CASE(test_blocked_behind_service),
 		CASE(test_count), CASE(test_label), CASE(test_faulty_card), CASE(test_all_of_a_service),
 		CASE(test_refused), CASE(test_permission), CASE(test_service_refused),
-		CASE(test_fewer_cards), CASE(test_extended),
+		CASE(test_fewer_cards), CASE(test_overlap), CASE(test_extended),
 		CASE(test_repeats), CASE(test_daylight_saving), CASE(test_no_daylight_saving),
 		CASE(test_forgotten),
 	};
