@@ -22,7 +22,6 @@
 
 #define ARGS_MAX 40
 #define LOG_MAX  (16u << 20)
-#define SETTLE_MAX GQ_SEC(2) /* for a moment without a vfork; then criu has to see for itself */
 
 struct args {
 	const char *list[ARGS_MAX];
@@ -101,8 +100,11 @@ static _Noreturn void criu_exec(const struct engine_job *job, const struct args 
 	env_set(job, image ? image->last_pid : 0);
 	env_thp(image);
 	/* criu finds its streamer's socket by "-D .": a path could be too long for a socket. */
-	if (!image && job->cgroup)
-		settle(job->cgroup, SETTLE_MAX);
+	if (!image && job->cgroup && !settle(job->cgroup, job->timeout / 2)) {
+		dprintf(STDERR_FILENO, "its tasks could not be frozen outside of a vfork() in %lld s\n",
+			(long long)(job->timeout / 2 / GQ_NS_PER_S));
+		_exit(1);
+	}
 	if (chdir(job->work_dir) == 0)
 		execvp(job->criu, (char *const *)a->list);
 	dprintf(STDERR_FILENO, "%s: %s\n", job->criu, strerror(errno));

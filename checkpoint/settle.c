@@ -77,17 +77,17 @@ static bool any_in_vfork(const char *cgroup)
 	return false;
 }
 
-void settle(const char *cgroup, gq_time limit)
+bool settle(const char *cgroup, gq_time limit)
 {
 	gq_time until = gq_monotonic() + limit, pause = LOOK_EVERY;
 
 	for (;;) {
 		set_frozen(cgroup, "1");
 		if (wait_frozen(cgroup, until) && !any_in_vfork(cgroup))
-			return;
+			return true;
 		set_frozen(cgroup, "0");
 		if (gq_monotonic() >= until)
-			return;
+			return false;
 		usleep((useconds_t)(pause / 1000));
 		if (pause < PAUSE_MAX) /* longer each time: not in step with a job that forks at a beat */
 			pause += pause / 2;

@@ -5,10 +5,12 @@
 #ifndef GQ_CHECKPOINT_SETTLE_H
 #define GQ_CHECKPOINT_SETTLE_H
 
+#include <stdbool.h>
+
 #include "base/gqtime.h"
 
-/* Freezes @cgroup at such a moment and leaves it frozen. After @limit it leaves it running, and
- * criu has to see for itself. */
-void settle(const char *cgroup, gq_time limit);
+/* Freezes @cgroup at such a moment and leaves it frozen. false: there was none in @limit, and it
+ * runs on; criu would wait for it in vain. */
+bool settle(const char *cgroup, gq_time limit);
 
 #endif
