@@ -15,6 +15,12 @@
 
 static int64_t bytes_left = -1;
 
+/* It is meant for criu alone, not for the programs that criu starts (the gate among them). */
+__attribute__((constructor)) static void keep_to_criu(void)
+{
+	unsetenv("LD_PRELOAD");
+}
+
 static int is_wanted(size_t n, int prot, int flags, int fd)
 {
 	const int must = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
